@@ -1,14 +1,13 @@
 import EventLoop
-import Logging
-import Synchronization
+import InMemoryLogging
 import Testing
 
 @testable import Kafka
 
 /// Settings reach librdkafka, properties that the guarantees depend on cannot be changed, and secrets are never shown.
+@Suite(.closesClients)
 struct ConfigurationTests {
     private static let secret = "hunter2-secret"
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func consumer(_ properties: [String: String]) throws(KafkaError) -> [String: String] {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -97,13 +96,9 @@ struct ConfigurationTests {
 
     @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("check.crcs", "perhaps")])
     func `Consumer names a property that librdkafka refuses`(name: String, value: String) throws {
-        let loop = try EventLoop()
-        defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.properties = [name: value]
-        let error = #expect(throws: KafkaError.self) {
-            try KafkaConsumer(loop: loop, configuration: configuration, log: log)
-        }
+        let error = try configuration.refusal()
         #expect(error?.kind == .configuration)
         #expect(error?.description.contains(name) == true)
     }
@@ -127,8 +122,7 @@ struct ConfigurationTests {
         ]
         for (name, value) in expected { #expect(properties[name] == value, "\(name)") }
         // Verified unless disabled, also with libraries whose default is no verification (before 2.0).
-        #expect(
-            try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
+        #expect(try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
     }
 
     @Test func `Description of a configuration shows no secret`() {
@@ -149,50 +143,21 @@ struct ConfigurationTests {
     }
 
     @Test func `Errors and log lines show no secret`() async throws {
-        let lines = Lines()
-        let log = Logger(label: "test") { _ in lines }
-        let loop = try EventLoop()
-        defer { loop.stop() }
+        let (lines, loop) = (InMemoryLogHandler(), try EventLoop.ofTest())
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.security.securityProtocol = "ssl"
         configuration.security.keyPassword = Self.secret
         configuration.security.saslPassword = Self.secret
         configuration.properties = ["debug": "all", "ssl.key.pem": Self.secret]
         // An invalid key: rejected when the client is made.
-        let error = #expect(throws: KafkaError.self) {
-            try KafkaConsumer(loop: loop, configuration: configuration, log: log)
-        }
+        let error = try configuration.refusal()
         #expect(error?.kind == .configuration)
         #expect(error?.description.contains(Self.secret) == false)
         configuration.properties = ["debug": "all"]
-        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: lines.logger)
         await consumer.close()
-        #expect(!lines.all.isEmpty)
-        #expect(!lines.all.contains { $0.contains(Self.secret) })
-        let secrets = ClientLog(log, hiding: [Self.secret])
-        secrets.write(level: 3, facility: "X", line: "leaks \(Self.secret) here")
-        #expect(lines.all.last?.contains("leaks") == true)
-        #expect(lines.all.last?.contains(Self.secret) == false)
+        #expect(!lines.entries.isEmpty)
+        #expect(!lines.entries.contains { "\($0.message) \($0.metadata)".contains(Self.secret) })
     }
 
-    /// A log handler that keeps its lines.
-    private final class Lines: LogHandler {
-        private let kept = Mutex<[String]>([])
-        var all: [String] { kept.withLock { $0 } }
-        var logLevel: Logger.Level {
-            get { .trace }
-            set {}
-        }
-        var metadata: Logger.Metadata {
-            get { [:] }
-            set {}
-        }
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { nil }
-            set {}
-        }
-        func log(event: LogEvent) {
-            kept.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
-        }
-    }
 }

@@ -9,7 +9,8 @@ import Testing
 
 /// The commit of a consumer whose process crashes: real processes, real signals.
 @Suite(
-    .serialized, .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
+    .serialized, .closesClients, .timeLimit(.minutes(2)),
+    .enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
 struct CrashTests {
     /// The way in which a process ends.
     enum End: String, Codable, Sendable {
@@ -57,8 +58,7 @@ struct CrashTests {
         configuration.groupID = names.group
         configuration.properties = ["session.timeout.ms": "3000", "heartbeat.interval.ms": "500"]
         let loop = try EventLoop()
-        let consumer = try KafkaConsumer(
-            loop: loop, configuration: configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: .silent)
         try await consumer.subscribe(to: [names.topic], listener: Notes())
         let record = try await consumer.read(1)[0]
         await consumer.commitOnCrash((partition: record.partition, next: said))
@@ -69,21 +69,14 @@ struct CrashTests {
 
     private func filled() async throws -> KafkaFixture {
         let fixture = try KafkaFixture(partitions: 1)
-        let producer = try fixture.producer()
-        try await fixture.fill(1, partition: 0, with: producer)
-        await producer.close()
+        try await fixture.fill(1, partition: 0, with: try fixture.producer())
         return fixture
     }
 
     /// Returns the group's commit.
     private func commit(in fixture: KafkaFixture) async throws -> CommittedOffset? {
-        var configuration = ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers)
-        configuration.groupID = fixture.broker.name("g")
-        let admin = try GroupAdmin(configuration, log: fixture.log)
         let id = TopicPartition(fixture.topic, 0)
-        let commits = try await admin.commits(of: [id], within: .seconds(20))
-        fixture.loop.stop()
-        return commits[id]
+        return try await fixture.admin().commits(of: [id], within: .seconds(20))[id]
     }
 }
 

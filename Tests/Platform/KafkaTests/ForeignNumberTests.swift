@@ -6,6 +6,7 @@ import Testing
 @testable import Kafka
 
 /// Arbitrary numbers in records and from brokers.
+@Suite(.closesClients)
 struct ForeignNumberTests {
     /// A producer may write any timestamp into its records, and the brokers keep it. The report about the
     /// backlog subtracts it from the time.
@@ -17,13 +18,9 @@ struct ForeignNumberTests {
             ProducerRecord(topic: fixture.topic, partition: 0, value: Array("0".utf8), timestamp: timestamp))
 
         let consumer = try fixture.consumer()
-        try await consumer.subscribe(to: [fixture.topic], listener: Notes())
+        try await fixture.join(consumer)
         let record = try #require(try await consumer.read(1).first)
         #expect(record.timestamp.map(WallTime.range.contains) ?? true)
-
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test(arguments: [Int64.min, -1001, 0, 41, Int64.max])
@@ -60,6 +57,5 @@ struct ForeignNumberTests {
             // Not every library's embedded broker describes topics.
             #expect(error.kind != .timedOut)
         }
-        fixture.loop.stop()
     }
 }

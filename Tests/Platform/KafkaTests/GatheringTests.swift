@@ -8,7 +8,7 @@ import Testing
 @testable import Kafka
 
 /// Records are gathered into batches under load, and for longer while the loop never rests.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(2)))
 struct GatheringTests {
     // MARK: - Conditions
 
@@ -93,14 +93,18 @@ struct GatheringTests {
 
     // MARK: - A producer on a busy loop
 
-    /// Keeps the loop busy until the task is cancelled, by jobs that each take longer than a poll for events.
-    private func busy(_ loop: EventLoop) -> Task<Void, Never> {
-        Task(executorPreference: loop) {
+    /// Keeps the loop busy until the test ends, by jobs that each take longer than a poll for events.
+    private func keepBusy(_ loop: EventLoop) throws {
+        let work = Task(executorPreference: loop) {
             while !Task.isCancelled {
                 let end = Instant.now + .microseconds(500)
                 while Instant.now < end {}
                 await Task.yield()
             }
+        }
+        try Cleanup.add {
+            work.cancel()
+            await work.value
         }
     }
 
@@ -121,7 +125,7 @@ struct GatheringTests {
             $0.busyLinger = .milliseconds(20)
             change(&$0)
         }
-        let work = busy(fixture.loop)
+        try keepBusy(fixture.loop)
         try await gathers(producer, fixture)
         var receipts: [KafkaProducer.Receipt] = []
         for number in 0..<count {
@@ -133,10 +137,6 @@ struct GatheringTests {
         for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
         #expect(offsets == (0..<count).map { offsets[0] + Int64($0) })
         #expect(await producer.undelivered == 0)
-        work.cancel()
-        await work.value
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Gathered records are written in the order of their hand over`() async throws {
@@ -154,7 +154,7 @@ struct GatheringTests {
             $0.busyLinger = .milliseconds(20)
             $0.properties["message.max.bytes"] = "2000"
         }
-        let work = busy(fixture.loop)
+        try keepBusy(fixture.loop)
         try await gathers(producer, fixture)
         var receipts: [KafkaProducer.Receipt] = []
         for size in [10, 3000, 10] {
@@ -167,10 +167,6 @@ struct GatheringTests {
         #expect(error?.kind == .recordTooLarge)
         _ = try await producer.confirm(receipts[2])
         #expect(await producer.undelivered == 0)
-        work.cancel()
-        await work.value
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// The record fills the batch, so librdkafka gets it, and rejects it, before the enqueuing call returns.
@@ -180,7 +176,7 @@ struct GatheringTests {
             $0.busyLinger = .seconds(60)
             $0.properties["message.max.bytes"] = "1000000"
         }
-        let work = busy(fixture.loop)
+        try keepBusy(fixture.loop)
         try await gathers(producer, fixture)
 
         let report = Mutex<KafkaProducer.Report?>(nil)
@@ -194,28 +190,21 @@ struct GatheringTests {
         let error = #expect(throws: KafkaError.self) { try report.withLock { $0 }?.get() }
         #expect(error?.kind == .recordTooLarge)
         #expect(await producer.undelivered == 0)
-        work.cancel()
-        await work.value
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Flush writes gathered records and close fails them`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.busyLinger = .seconds(60) }
-        let work = busy(fixture.loop)
+        try keepBusy(fixture.loop)
         try await gathers(producer, fixture)
         let first = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
         #expect(await producer.flush(within: .seconds(20)))
         _ = try await producer.confirm(first)
         let second = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [2]))
         #expect(await producer.undelivered == 1)
-        work.cancel()
-        await work.value
         await producer.close()
         let error = await #expect(throws: KafkaError.self) { try await producer.confirm(second) }
         #expect(error?.kind == .closed)
-        fixture.loop.stop()
     }
 
     @Test func `Records of a transaction are never gathered`() async throws {
@@ -224,7 +213,7 @@ struct GatheringTests {
             $0.busyLinger = .milliseconds(20)
             $0.transactionalID = fixture.broker.name("x")
         }
-        let work = busy(fixture.loop)
+        try keepBusy(fixture.loop)
         try await producer.initTransactions()
         for _ in 0..<20 {
             try await producer.beginTransaction()
@@ -232,9 +221,5 @@ struct GatheringTests {
             try await producer.commitTransaction()
             #expect(await !producer.isGathering)
         }
-        work.cancel()
-        await work.value
-        await producer.close()
-        fixture.loop.stop()
     }
 }

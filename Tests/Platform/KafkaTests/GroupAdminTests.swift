@@ -6,17 +6,14 @@ import Testing
 @testable import Kafka
 
 /// A group's offsets, read and changed without joining the group.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(2)))
 struct GroupAdminTests {
     private static let bound = Duration.seconds(20)
     /// Kafka's answer to a commit from outside of a group that has members.
     private static let unknownMember: Int32 = 25
 
-    private func admin(of fixture: KafkaFixture, group: String = "g") throws -> GroupAdmin {
-        var configuration = ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers)
-        configuration.groupID = fixture.broker.name(group)
-        configuration.groupInstanceID = "worker-0"
-        return try GroupAdmin(configuration, log: fixture.log)
+    private func admin(of fixture: KafkaFixture) throws -> GroupAdmin {
+        try fixture.admin { $0.groupInstanceID = "worker-0" }
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
@@ -40,8 +37,6 @@ struct GroupAdminTests {
         // Metadata that is not given is cleared.
         try await admin.commit([ids[1]: 3], within: Self.bound)
         #expect(try await admin.commits(of: [ids[1]], within: Self.bound) == [ids[1]: 3])
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Asking for a topic makes none`() async throws {
@@ -50,7 +45,6 @@ struct GroupAdminTests {
         let missing = fixture.broker.name("missing")
         #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
         #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers describe groups"))
@@ -59,7 +53,6 @@ struct GroupAdminTests {
         let admin = try admin(of: fixture)
         let error = await #expect(throws: KafkaError.self) { try await admin.description(within: Self.bound) }
         #expect(error?.kind == .unsupported)
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
@@ -73,7 +66,6 @@ struct GroupAdminTests {
             try await admin.commit([id: 1], within: Self.bound)
         }
         #expect(error?.isGroupWithMembers == true, "\(error?.description ?? "")")
-        fixture.loop.stop()
     }
 
     /// Tansu distinguishes a group with offsets from one without, and reports no members.
@@ -85,7 +77,6 @@ struct GroupAdminTests {
 
         try await admin.commit([TopicPartition(fixture.topic, 0): 0], within: Self.bound)
         #expect(try await admin.description(within: Self.bound).isEmpty)
-        fixture.loop.stop()
     }
 
     // MARK: - Without a broker

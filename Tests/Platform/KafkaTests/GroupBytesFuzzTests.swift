@@ -9,6 +9,7 @@ import Testing
 
 /// Data that other clients have written into a group, as librdkafka passes it on. For any bytes, no reads go
 /// beyond their end, and the process goes on.
+@Suite(.closesClients)
 struct GroupBytesFuzzTests {
     /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
@@ -94,15 +95,12 @@ struct GroupBytesFuzzTests {
             ProducerRecord(topic: fixture.topic, partition: 0, value: Array("0".utf8), headers: headers))
 
         let consumer = try fixture.consumer()
-        try await consumer.subscribe(to: [fixture.topic], listener: Notes())
+        try await fixture.join(consumer)
         let record = try #require(try await consumer.read(1).first)
         #expect(record.headers.map(\.value) == headers.map(\.value))
         // Names are C strings, which end at a zero byte.
         #expect(
             record.headers.map(\.name)
                 == headers.map { String(decoding: $0.name.utf8.prefix { $0 != 0 }, as: UTF8.self) })
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 }

@@ -3,10 +3,11 @@ import InMemoryLogging
 import KafkaTestSupport
 import Logging
 import TestSupport
+import Testing
 
 @testable import Kafka
 
-/// A broker and a loop, for real clients over TCP.
+/// A broker and a loop, for real clients over TCP that are closed after the test.
 struct KafkaFixture: Sendable {
     let broker: TestBroker
     let loop: EventLoop
@@ -17,27 +18,29 @@ struct KafkaFixture: Sendable {
         let topics = others.merging(["t": partitions]) { _, own in own }
         broker = try TestBroker(brokers: brokers, topics: topics)
         loop = try EventLoop()
+        try Cleanup.add { [broker, loop] in withExtendedLifetime(broker) { loop.stop() } }
     }
 
     var topic: String { broker.name("t") }
 
     /// - Parameter notebook: Receives the producer's log instead of standard error.
     func producer(
-        notebook: InMemoryLogHandler? = nil, _ change: (inout ProducerConfiguration) -> Void = { _ in }
+        notebook: InMemoryLogHandler? = nil, closesAfterTest: Bool = true,
+        _ change: (inout ProducerConfiguration) -> Void = { _ in }
     ) throws -> KafkaProducer {
         var configuration = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
         change(&configuration)
-        let log = notebook.map { notebook in Logger(label: "test") { _ in notebook } } ?? log
-        return try KafkaProducer(loop: loop, configuration: configuration, log: log)
+        let producer = try KafkaProducer(loop: loop, configuration: configuration, log: notebook?.logger ?? log)
+        if closesAfterTest { try Cleanup.add { await producer.close() } }
+        return producer
     }
 
     /// - Parameters:
-    ///   - session: The session timeout in milliseconds. The embedded coordinator's groups never become stable below 3 s, other
-    ///     brokers accept
-    ///     6 s or more, and some rebalance with the members' heartbeats.
+    ///   - session: The session timeout in milliseconds. The embedded coordinator's groups never become stable below
+    ///     3 s, other brokers accept 6 s or more, and some rebalance with the members' heartbeats.
     ///   - notebook: Receives the consumer's log instead of standard error.
     func consumer(
-        _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil,
+        _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil, closesAfterTest: Bool = true,
         _ change: (inout ConsumerConfiguration) -> Void = { _ in }
     ) throws -> KafkaConsumer {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
@@ -47,8 +50,27 @@ struct KafkaFixture: Sendable {
             "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10",
         ]
         change(&configuration)
-        let log = notebook.map { notebook in Logger(label: "test") { _ in notebook } } ?? log
-        return try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: notebook?.logger ?? log)
+        if closesAfterTest { try Cleanup.add { await consumer.close() } }
+        return consumer
+    }
+
+    func admin(_ change: (inout ConsumerConfiguration) -> Void = { _ in }) throws -> GroupAdmin {
+        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.groupID = broker.name("g")
+        change(&configuration)
+        let admin = try GroupAdmin(configuration, log: log)
+        try Cleanup.add { await admin.close() }
+        return admin
+    }
+
+    /// Subscribes to the topic.
+    /// - Returns: the listener, which lives as long as the test.
+    @discardableResult
+    func join(_ consumer: KafkaConsumer, as notes: Notes = Notes()) async throws -> Notes {
+        try Cleanup.add { withExtendedLifetime(notes) {} }
+        try await consumer.subscribe(to: [topic], listener: notes)
+        return notes
     }
 
     /// Writes values `0..<count` to one partition.
@@ -60,6 +82,23 @@ struct KafkaFixture: Sendable {
         }
         for receipt in receipts { _ = try await producer.confirm(receipt) }
     }
+}
+
+extension ConsumerConfiguration {
+    /// Returns the error with which a consumer is refused.
+    func refusal() throws -> KafkaError? {
+        let loop = try EventLoop.ofTest()
+        return #expect(throws: KafkaError.self) { try KafkaConsumer(loop: loop, configuration: self, log: .silent) }
+    }
+}
+
+extension InMemoryLogHandler {
+    /// Writes into this handler.
+    var logger: Logger { Logger(label: "test") { _ in self } }
+}
+
+extension Logger {
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
 /// Records which partitions a consumer was assigned and lost, and can run a function while a revocation waits.

@@ -8,7 +8,7 @@ import Testing
 @testable import Kafka
 
 /// Log lines and counts of records that were deleted before they were read.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(3)))
 struct OffsetResetTests {
     static let lines: [(line: String, reset: OffsetResets.Reset?)] = [
         (
@@ -58,10 +58,10 @@ struct OffsetResetTests {
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker deletes so soon"))
     func `Requests that were deleted unread are told in one line and counted`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
+        let producer = try fixture.producer()
         let first = try fixture.consumer()
         try await fixture.fill(10, partition: 0, with: producer)
-        try await first.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(first)
         let read = try await first.read(4)
         await first.store([(partition: try #require(read.first).partition, next: 4)])
         try await first.commit()
@@ -74,9 +74,9 @@ struct OffsetResetTests {
             try await producer.send(record)
         }
 
-        let (memory, listener) = (InMemoryLogHandler(), Notes())
+        let memory = InMemoryLogHandler()
         let second = try fixture.consumer(notebook: memory)
-        try await second.subscribe(to: [fixture.topic], listener: listener)
+        let listener = try await fixture.join(second)
         let next = try #require(try await second.read(1).first).offset
         try await eventually("what was deleted is counted") { await !listener.missed.isEmpty }
 
@@ -91,9 +91,5 @@ struct OffsetResetTests {
         #expect(metadata["from"] == "4")
         #expect(metadata["to"] == "\(next)")
         #expect(metadata["requests"] == "\(next - 4)")
-
-        await second.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// A group whose committed offset is past the end of its partition: the log was truncated, or its topic was recreated.
 @Suite(
-    .serialized, .timeLimit(.minutes(3)),
+    .serialized, .closesClients, .timeLimit(.minutes(3)),
     .enabled(if: TestBroker.isEmbedded, "other brokers refuse commits of groups with members"))
 struct PastEndTests {
     /// Returns a partition with some records, and a committed offset of the group beyond them.
@@ -24,17 +24,11 @@ struct PastEndTests {
         return (fixture, producer)
     }
 
-    private func finish(_ fixture: KafkaFixture, _ producer: KafkaProducer, _ consumer: KafkaConsumer) async {
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
-    }
-
     @Test func `Partition is read no more and reported once`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
-        let (memory, notes) = (InMemoryLogHandler(), Notes())
+        let memory = InMemoryLogHandler()
         let consumer = try fixture.consumer(notebook: memory)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         let reading = Task { try await consumer.records(max: 10) }
 
         try await eventually("it is reported", within: .seconds(30)) { await consumer.positions.first?.problem != nil }
@@ -50,24 +44,20 @@ struct PastEndTests {
 
         await consumer.stopReading()
         #expect(try await reading.value.isEmpty)
-        await finish(fixture, producer, consumer)
     }
 
     @Test func `Partition is read on where the properties say so`() async throws {
-        let (fixture, producer) = try await fixture(records: 10)
-        let notes = Notes()
+        let (fixture, _) = try await fixture(records: 10)
         let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "earliest" }
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         #expect(try await consumer.read(10).map(\.offset) == Array(0..<10))
         #expect(await notes.restarted.count == 1)
-        await finish(fixture, producer, consumer)
     }
 
     @Test func `Reading goes on at the end where the properties say so`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
-        let notes = Notes()
         let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "latest" }
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         let reading = Task { try await consumer.records(max: 1) }
 
         try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
@@ -77,15 +67,13 @@ struct PastEndTests {
         }
         let offset = try #require(try await reading.value.first).offset
         #expect(offset >= 10)
-        await finish(fixture, producer, consumer)
     }
 
     /// The brokers have meanwhile reported the topic as unknown.
     @Test func `Topic that was made again is read from its first record`() async throws {
         let (fixture, producer) = try await fixture(records: 0)
-        let notes = Notes()
         let consumer = try fixture.consumer()
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
         await consumer.noteMissingTopic()
 
@@ -96,7 +84,6 @@ struct PastEndTests {
         #expect(records.allSatisfy { $0.partition == renewed })
         #expect(await notes.assigned.first != renewed)
         #expect(await consumer.positions.first?.problem == nil)
-        await finish(fixture, producer, consumer)
     }
 
     /// A minute ago, the brokers rejected an offset because its topic did not exist.
@@ -104,9 +91,9 @@ struct PastEndTests {
     /// If such a commit reached the new topic and the worker were then killed, the new topic's requests would be skipped.
     @Test func `Offset of a topic reaches none that was made in its place`() async throws {
         let (fixture, producer) = try await fixture(records: 0)
-        let (notes, id) = (Notes(), TopicPartition(fixture.topic, 0))
+        let id = TopicPartition(fixture.topic, 0)
         let consumer = try fixture.consumer()
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
         try await eventually("the end is met") { await consumer.client.offsetResets.hasReset(of: id, beyond: 500) }
         let former = try #require(await notes.assigned.first)
@@ -123,7 +110,6 @@ struct PastEndTests {
         let renewed = try #require(await notes.restarted.first)
         await consumer.store([(partition: renewed, next: CommittedOffset(2))])
         #expect(try await consumer.commit()[renewed] == 2)
-        await finish(fixture, producer, consumer)
     }
 
     // MARK: - Several topics
@@ -131,10 +117,10 @@ struct PastEndTests {
     /// The partition of one of two topics no longer exists at the brokers.
     @Test func `Refused offsets of one topic leave those of others committed`() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
-        let (producer, notes) = (try fixture.producer(), Notes())
+        let producer = try fixture.producer()
         let consumer = try fixture.consumer()
         try await fixture.fill(3, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
         let known = try #require(try await consumer.read(3).first).partition
         let gone = try #require(await consumer.addPartition(TopicPartition(fixture.broker.name("u"), 99)))
 
@@ -150,22 +136,20 @@ struct PastEndTests {
         #expect(await consumer.refusedCommits.keys.map(\.self) == [gone])
         await consumer.store([(partition: known, next: CommittedOffset(3))])
         #expect(try await consumer.commit()[known] == 3)
-        await finish(fixture, producer, consumer)
     }
 
     /// A client whose queue is full fetches nothing.
     @Test func `Lag follows what is written while nothing is fetched`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
+        let producer = try fixture.producer()
         let consumer = try fixture.consumer { $0.properties["queued.min.messages"] = "1" }
         try await fixture.fill(25, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
         try await eventually("its end is known", within: .seconds(30)) { await consumer.positions.first?.end == 25 }
 
         try await fixture.fill(75, partition: 0, with: producer)
         await consumer.askForEnds()
         try await eventually("its end is known", within: .seconds(30)) { await consumer.positions.first?.end == 100 }
-        await finish(fixture, producer, consumer)
     }
 }
 

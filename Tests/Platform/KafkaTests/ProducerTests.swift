@@ -6,13 +6,12 @@ import Testing
 @testable import Kafka
 
 /// Back-pressure, failures and their kinds, on a real connection.
-@Suite(.serialized)
+@Suite(.serialized, .closesClients)
 struct ProducerTests {
     @Test func `Senders wait in order when the local queue is full`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer { $0.properties["queue.buffering.max.messages"] = "10" }
         let consumer = try fixture.consumer()
-        let notes = Notes()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<500 {
                 group.addTask {
@@ -25,13 +24,10 @@ struct ProducerTests {
         #expect(await producer.undelivered == 0)
         // The order of one caller's records survives a full queue.
         try await fixture.fill(500, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
         let values = try await consumer.read(1000).map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(Set(values.prefix(500)).count == 500)
         #expect(values.suffix(500).map { Int($0) } == Array(0..<500))
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// The brokers reject a whole batch. If each record has a separate batch, only one record is rejected.
@@ -59,8 +55,6 @@ struct ProducerTests {
 
         #expect(areSingle ? refusals.count == 1 : refusals.count > 1)
         #expect(refusals.allSatisfy { $0 == .recordTooLarge })
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Producer refuses a record that is too large and writes the next`() async throws {
@@ -76,7 +70,6 @@ struct ProducerTests {
         await #expect(throws: KafkaError.self) {
             try await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))
         }
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
@@ -94,8 +87,6 @@ struct ProducerTests {
         try await eventually("the broker takes records again") {
             (try? await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))) != nil
         }
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
@@ -110,8 +101,6 @@ struct ProducerTests {
             }
             #expect(error?.kind == .fatal)
         }
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Flush writes a record that still lingers`() async throws {
@@ -121,8 +110,24 @@ struct ProducerTests {
         #expect(await producer.undelivered == 1)
         #expect(await producer.flush(within: .seconds(20)))
         #expect(try await producer.confirm(receipt).offset == 0)
-        await producer.close()
-        fixture.loop.stop()
+    }
+
+    /// Kafka's own test vectors of murmur2, from `UtilsTest.testMurmur2`.
+    private static let hashes: [(key: String, hash: Int32)] = [
+        ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
+        ("a-little-bit-longer-string", -1_486_304_829), ("abc", 479_470_107),
+        ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971),
+    ]
+
+    /// docs/clients.md promises that the worker and its tools choose partitions as Kafka's Java clients do.
+    @Test func `A key determines the same partition as in Java`() async throws {
+        let fixture = try KafkaFixture(partitions: 12)
+        let producer = try fixture.producer()
+        for (key, hash) in Self.hashes {
+            let position = try await producer.send(
+                ProducerRecord(topic: fixture.topic, key: Array(key.utf8), value: [1]))
+            #expect(position.partition == (hash & 0x7FFF_FFFF) % 12, "\(key)")
+        }
     }
 
     // MARK: - At once
@@ -150,8 +155,6 @@ struct ProducerTests {
             #expect(try told.report.get().offset == offset)
         }
         #expect(await producer.undelivered == 0)
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
@@ -167,7 +170,6 @@ struct ProducerTests {
         let report = try #require(await told?.report)
         let error = #expect(throws: KafkaError.self) { try report.get() }
         #expect(error?.kind == .closed)
-        fixture.loop.stop()
     }
 
     @Test func `Nothing is handed over at once without room or away from the loop`() async throws {
@@ -177,8 +179,6 @@ struct ProducerTests {
         let tooLarge = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: 3000))
         #expect(await reportAtOnce(tooLarge, by: producer, on: fixture.loop) == nil)
         #expect(await producer.undelivered == 0)
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// The client is freed, so no call may use it.
@@ -194,21 +194,5 @@ struct ProducerTests {
         }
         let error = await #expect(throws: KafkaError.self) { try await producer.initTransactions() }
         #expect(error?.kind == .closed)
-        fixture.loop.stop()
-    }
-
-    /// A producer is dropped without `close` if the next part of a worker cannot be made. librdkafka's threads go on, and log lines
-    /// about unreachable brokers.
-    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Client that is dropped without close can still log`() async throws {
-        let fixture = try KafkaFixture()
-        for _ in 0..<10 { _ = (try fixture.producer(), try fixture.consumer()) }
-        fixture.broker.embedded?.set(broker: 1, isUp: false)
-        let producer = try fixture.producer { $0.properties["message.timeout.ms"] = "1000" }
-        await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
-        }
-        await producer.close()
-        fixture.loop.stop()
     }
 }

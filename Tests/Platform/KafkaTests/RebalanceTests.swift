@@ -7,7 +7,7 @@ import Testing
 @testable import Kafka
 
 /// Assignments and revocations. The embedded coordinator takes seconds for each rebalance.
-@Suite(.serialized)
+@Suite(.serialized, .closesClients)
 struct RebalanceTests {
     /// Offsets that are stored while a revocation waits are committed before the other member reads, so nothing is read twice.
     @Test func `Next member reads only after the last offset is committed`() async throws {
@@ -39,10 +39,9 @@ struct RebalanceTests {
             let notes = await first.positions.map { (partition: $0.partition, next: CommittedOffset(15)) }
             await first.store(notes)
         }
-        let secondNotes = Notes()
-        try await first.subscribe(to: [fixture.topic], listener: firstNotes)
+        try await fixture.join(first, as: firstNotes)
         #expect(try await first.read(40).count == 40)
-        try await second.subscribe(to: [fixture.topic], listener: secondNotes)
+        try await fixture.join(second)
         let read = try await second.read(5, within: .seconds(60))
         let isRefused = notebook.entries.contains { "\($0.message)".contains("revoked partitions were not committed") }
         #expect(read.map(\.offset) == (isRefused ? [0, 1, 2, 3, 4] : [15, 16, 17, 18, 19]))
@@ -53,10 +52,6 @@ struct RebalanceTests {
         let old = try #require(await firstNotes.revoked.first)
         await first.store([(partition: old, next: 3)])
         #expect(await first.staleOffsets == stale + 1)
-        await second.close()
-        await first.close()
-        await producer.close()
-        fixture.loop.stop()
         return !isRefused
     }
 
@@ -69,16 +64,13 @@ struct RebalanceTests {
         let consumer = try fixture.consumer(session: 10_000) {
             $0.properties["partition.assignment.strategy"] = assignor
         }
-        let notes = Notes()
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         #expect(try await consumer.read(5, within: .seconds(60)).count == 5)
 
         let (bound, start) = (Duration.seconds(60), ContinuousClock.now)
         await consumer.close(within: bound)
         #expect(start.duration(to: .now) < bound / 2)
         #expect(await notes.revoked.count == 2)
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// A coordinator that assigns partitions of unknown topics, as one with broken patterns did: the client subscribes to a second
@@ -94,11 +86,11 @@ struct RebalanceTests {
                 ProducerRecord(topic: fixture.broker.name("outcomes"), partition: partition, value: Array("own".utf8)))
         }
 
-        let (notebook, notes) = (InMemoryLogHandler(), Notes())
+        let notebook = InMemoryLogHandler()
         let consumer = try fixture.consumer(session: 10_000, notebook: notebook) {
             $0.properties["partition.assignment.strategy"] = assignor
         }
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         try await consumer.subscribeBehindItsBack(to: [fixture.topic, fixture.broker.name("outcomes")])
         let read = try await consumer.read(10, within: .seconds(60))
         #expect(read.allSatisfy { $0.partition.id.topic == fixture.topic })
@@ -112,10 +104,6 @@ struct RebalanceTests {
         #expect(await consumer.positions.allSatisfy { $0.partition.id.topic == fixture.topic })
         #expect(await notes.assigned.allSatisfy { $0.id.topic == fixture.topic })
         #expect(notebook.entries.count { "\($0.message)".contains("released unread") } == 1)
-
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// The group has removed the member: its partitions are lost, and no offsets of them are committed.
@@ -123,9 +111,9 @@ struct RebalanceTests {
     func `Member that lost its partitions is told and commits nothing`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
-        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         try await fixture.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         let partition = try #require(try await consumer.read(10).first).partition
         await consumer.store([(partition: partition, next: 10)])
         fixture.broker.embedded?.fail(.heartbeat, with: 25, count: 1)  // UNKNOWN_MEMBER_ID
@@ -134,9 +122,6 @@ struct RebalanceTests {
         let again = try await consumer.read(10)
         #expect(again.map(\.offset) == Array(0..<10))
         #expect(again.allSatisfy { $0.partition.id == partition.id && $0.partition.epoch > partition.epoch })
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// No records are read for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
@@ -149,26 +134,22 @@ struct RebalanceTests {
         let consumer = try fixture.consumer(session: interval) {
             $0.properties["max.poll.interval.ms"] = "\(interval)"
         }
-        let notes = Notes()
         try await fixture.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         #expect(try await consumer.read(1).map(\.offset) == [0])
         // The test checks that so much time changes nothing, so there is no condition to wait for.
         try await Task.sleep(for: .milliseconds(interval + interval / 2))
         #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
         #expect(await notes.lost.isEmpty)
         #expect(await notes.revoked.isEmpty)
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func `Consumer notices a broker that goes and comes back`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(session: 30_000), Notes())
+        let (producer, consumer) = (try fixture.producer(), try fixture.consumer(session: 30_000))
         try await fixture.fill(1, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
         #expect(try await consumer.read(1).count == 1)
         fixture.broker.embedded?.set(broker: 1, isUp: false)
         try await eventually("the broker is missed") { await consumer.brokersAreDown }
@@ -176,9 +157,6 @@ struct RebalanceTests {
         try await eventually("the broker is back") { await !consumer.brokersAreDown }
         try await fixture.fill(1, partition: 0, with: producer)
         #expect(try await consumer.read(1).map(\.offset) == [1])
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 }
 

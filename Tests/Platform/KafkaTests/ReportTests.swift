@@ -82,7 +82,7 @@ struct ReportTests {
     /// librdkafka logs it ten times a second while a topic is rejected. The worker's own line names the cause.
     @Test func `Line about a topic that is not there is left out`() {
         let memory = InMemoryLogHandler()
-        let log = ClientLog(Logger(label: "test") { _ in memory })
+        let log = ClientLog(memory.logger)
 
         log.write(
             level: 4, facility: "BROKER",
@@ -94,7 +94,7 @@ struct ReportTests {
 
     @Test func `Clients lines that differ in numbers only are written once`() {
         let notebook = InMemoryLogHandler()
-        let log = ClientLog(Logger(label: "test") { _ in notebook })
+        let log = ClientLog(notebook.logger)
         for second in 0..<20 {
             log.write(
                 level: 4, facility: "PARTCNT", line: "Topic dl partition \(second) is not available: unauthorized")
@@ -106,7 +106,7 @@ struct ReportTests {
 }
 
 /// The logs of a client while no broker answers it.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(1)))
 struct BrokerWatchTests {
     private static func reports(in notebook: InMemoryLogHandler) -> [InMemoryLogHandler.Entry] {
         notebook.entries.filter { "\($0.message)".contains("no broker answers") }
@@ -114,11 +114,10 @@ struct BrokerWatchTests {
 
     @Test(arguments: [("127.0.0.1:1", "Connection refused"), ("no-such-host.invalid:9092", "Failed to resolve")])
     func `Consumer names the broker that it tried and why it failed`(address: String, reason: String) async throws {
-        let loop = try EventLoop()
+        let loop = try EventLoop.ofTest()
         let notebook = InMemoryLogHandler()
-        let log = Logger(label: "test") { _ in notebook }
         let configuration = ConsumerConfiguration(bootstrapServers: address)
-        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: notebook.logger)
 
         let notes = Notes()
         try await consumer.subscribe(to: ["t"], listener: notes)
@@ -128,15 +127,13 @@ struct BrokerWatchTests {
         #expect("\(tried)".hasPrefix("\(address) ("))
         #expect("\(tried)".contains(reason))
         await consumer.close(within: .seconds(1))
-        loop.stop()
     }
 
     @Test func `Watch repeats its line every minute while no broker answers`() async throws {
         let notebook = InMemoryLogHandler()
-        let log = Logger(label: "test") { _ in notebook }
         // Without an address, it has no broker that could fail.
-        let client = try ClientHandle(.producer, properties: [:], hiding: [], log: log)
-        let watch = BrokerWatch(client, isReporting: true, loop: try EventLoop(), log: log)
+        let client = try ClientHandle(.producer, properties: [:], hiding: [], log: notebook.logger)
+        let watch = BrokerWatch(client, isReporting: true, loop: try .ofTest(), log: notebook.logger)
 
         watch.report(KafkaError(.unreachable, code: -187, "all brokers are down"))
         let start = Instant.now
@@ -159,10 +156,9 @@ struct BrokerWatchTests {
     /// The watch gets no event, as with versions of librdkafka that send none.
     @Test func `Broker that cannot be connected to is reported without the event`() async throws {
         let notebook = InMemoryLogHandler()
-        let log = Logger(label: "test") { _ in notebook }
         let properties = ["bootstrap.servers": "127.0.0.1:1"]
-        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
-        let watch = BrokerWatch(client, isReporting: true, loop: try EventLoop(), log: log)
+        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: notebook.logger)
+        let watch = BrokerWatch(client, isReporting: true, loop: try .ofTest(), log: notebook.logger)
         try await eventually("the connection fails") { client.connections.allFailedSince != nil }
         let start = try #require(client.connections.allFailedSince)
 
@@ -186,10 +182,9 @@ struct BrokerWatchTests {
         let fixture = try KafkaFixture(brokers: 2)
         fixture.broker.embedded?.set(broker: away, isUp: false)
         let notebook = InMemoryLogHandler()
-        let log = Logger(label: "test") { _ in notebook }
         let properties = ["bootstrap.servers": fixture.broker.bootstrapServers]
-        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
-        let watch = BrokerWatch(client, isReporting: true, loop: fixture.loop, log: log)
+        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: notebook.logger)
+        let watch = BrokerWatch(client, isReporting: true, loop: fixture.loop, log: notebook.logger)
 
         try await eventually("a broker answers") { await client.isAnsweredByABroker() }
         watch.reportIfDue(at: Instant.now + .seconds(60))
@@ -209,7 +204,6 @@ struct BrokerWatchTests {
         #expect(!watch.areDown)
 
         await client.destroy()
-        fixture.loop.stop()
     }
 }
 

@@ -6,11 +6,11 @@ import Testing
 @testable import Kafka
 
 /// Records are read as they were written, byte for byte, over a real connection.
-@Suite(.serialized)
+@Suite(.serialized, .closesClients)
 struct RoundTripTests {
     @Test func `Consumer reads every part of a record as it was written`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         let headers = [
             KafkaHeader("a", [1, 0, 255]), KafkaHeader("a", nil), KafkaHeader("empty", []), KafkaHeader("ünï", [0]),
         ]
@@ -25,7 +25,7 @@ struct RoundTripTests {
         for (index, record) in sent.enumerated() {
             #expect(try await producer.send(record) == RecordPosition(partition: 0, offset: Int64(index)))
         }
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
         let read = try await consumer.read(sent.count)
         for (read, sent) in zip(read, sent) {
             #expect(read.key == sent.key)
@@ -35,16 +35,13 @@ struct RoundTripTests {
             #expect(sent.timestamp == nil ? read.timestamp ?? 0 > 1_700_000_000_123 : read.timestamp == sent.timestamp)
         }
         #expect(read.map(\.offset) == [0, 1, 2, 3])
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Member that comes back goes on at the committed offset`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (producer, first, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        let (producer, first) = (try fixture.producer(), try fixture.consumer())
         try await fixture.fill(10, partition: 0, with: producer)
-        try await first.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(first)
         let records = try await first.read(10)
         let partition = try #require(records.first).partition
         await first.store([(partition: partition, next: 4)])
@@ -59,20 +56,17 @@ struct RoundTripTests {
         #expect(await notes.revoked == [partition])
 
         let second = try fixture.consumer()
-        try await second.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(second, as: notes)
         #expect(try await second.read(3).map(\.offset) == [7, 8, 9])
-        await second.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// An offset that is stored after a commit has begun belongs to the next commit, whatever the result of the first.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func `Commit that begins after a refused one succeeds`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         try await fixture.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
         let partition = try #require(try await consumer.read(10).first).partition
         await consumer.store([(partition: partition, next: 4)])
         try fixture.broker.embedded?.fail(.offsetCommit, with: [27], broker: 1, delay: .milliseconds(500))
@@ -81,15 +75,12 @@ struct RoundTripTests {
         await consumer.store([(partition: partition, next: 7)])
         #expect(try await consumer.commit() == [partition: 7])
         await #expect(throws: KafkaError.self) { try await refused.value }
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Consumer reads other partitions while one is held`() async throws {
         let fixture = try KafkaFixture(partitions: 2)
-        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
+        let notes = try await fixture.join(consumer)
         try await eventually("both partitions are assigned") { await notes.assigned.count == 2 }
         let held = try #require(await notes.assigned.first { $0.id.partition == 0 })
         await consumer.hold(held)
@@ -100,23 +91,18 @@ struct RoundTripTests {
         let late = try await consumer.read(50)
         #expect(late.allSatisfy { $0.partition == held })
         #expect(late.map(\.offset) == Array(0..<50))
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Reader returns when its task is cancelled or the consumer closes`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let consumer = try fixture.consumer()
-        let notes = Notes()
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         let reading = Task { try await consumer.records(max: 1) }
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the reader waits in an assigned partition") { await !notes.assigned.isEmpty }
         reading.cancel()
         #expect(try await reading.value.isEmpty)
         let other = Task { try await consumer.records(max: 1) }
         await consumer.close()
         #expect(try await other.value.isEmpty)
-        fixture.loop.stop()
     }
 }

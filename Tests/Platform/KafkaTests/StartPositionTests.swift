@@ -7,16 +7,31 @@ import Testing
 @testable import Kafka
 
 /// A group's start positions, and its offsets before its first commit.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(3)))
 struct StartPositionTests {
     /// Tansu 0.6 returns the number of batches as a partition's end, and answers 0 for any time.
     private static let onlyEmbedded: Comment = "the other broker says wrongly where a partition ends"
 
+    /// Returns a broker whose only partition has ten records, and the producer that has written them.
+    private func filled() async throws -> (KafkaFixture, KafkaProducer) {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await fixture.fill(10, partition: 0, with: producer)
+        return (fixture, producer)
+    }
+
+    /// Lets a member of the group commit the offset 4.
+    private func commit(in fixture: KafkaFixture) async throws {
+        let member = try fixture.consumer()
+        try await fixture.join(member)
+        let partition = try #require(try await member.read(10).first).partition
+        await member.store([(partition: partition, next: 4)])
+        await member.close()
+    }
+
     /// Subscribes and waits until the only partition's offsets are known.
-    private func join(
-        _ consumer: KafkaConsumer, _ fixture: KafkaFixture, listener: Notes
-    ) async throws -> KafkaConsumer.Position {
-        try await consumer.subscribe(to: [fixture.topic], listener: listener)
+    private func join(_ consumer: KafkaConsumer, _ fixture: KafkaFixture) async throws -> KafkaConsumer.Position {
+        try await fixture.join(consumer)
         try await eventually("the offsets are known") {
             let position = await consumer.positions.first
             return position?.committed != nil && position?.end != nil
@@ -24,76 +39,81 @@ struct StartPositionTests {
         return try #require(await consumer.positions.first)
     }
 
-    @Test func `Group with committed offset goes on there`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
-        let first = try fixture.consumer()
-        try await first.subscribe(to: [fixture.topic], listener: notes)
-        let partition = try #require(try await first.read(10).first).partition
-        await first.store([(partition: partition, next: 4)])
+    /// The offset's metadata has the topic's number of partitions at the beginning of the group, where every member finds it.
+    @Test(
+        .enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded),
+        arguments: [StartPosition.latest, .time(milliseconds: 4_000_000_000_000)])
+    func `A new group that starts at the end commits that and reads later records only`(start: StartPosition)
+        async throws
+    {
+        let (fixture, producer) = try await filled()
+        let consumer = try fixture.consumer { $0.startFrom = start }
+        #expect(try await join(consumer, fixture).committed == 10)
+
+        let id = TopicPartition(fixture.topic, 0)
+        let commits = try await consumer.client.commits(of: [id], within: .seconds(10))
+        #expect(commits == [id: CommittedOffset(10, fields: [GroupHistory.note(partitions: 1)])])
+
+        try await fixture.fill(3, partition: 0, with: producer)
+        #expect(try await consumer.read(3).map(\.offset) == [10, 11, 12])
+    }
+
+    /// The first member finishes nothing. Its successor must not look for the latest offset again.
+    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
+    func `The next member skips nothing that the first left unfinished`() async throws {
+        let (fixture, producer) = try await filled()
+        let first = try fixture.consumer { $0.startFrom = .latest }
+        _ = try await join(first, fixture)
+        try await fixture.fill(5, partition: 0, with: producer)
+        #expect(try await first.read(5).count == 5)
         await first.close()
 
-        let second = try fixture.consumer()
-        try await second.subscribe(to: [fixture.topic], listener: notes)
+        let second = try fixture.consumer { $0.startFrom = .latest }
+        try await fixture.join(second)
 
-        #expect(try await second.read(6).map(\.offset) == Array(4..<10))
-        await second.close()
-        await producer.close()
-        fixture.loop.stop()
+        #expect(try await second.read(5).map(\.offset) == [10, 11, 12, 13, 14])
+    }
+
+    @Test func `A group with a committed offset continues there wherever new groups start`() async throws {
+        let (fixture, _) = try await filled()
+        try await commit(in: fixture)
+
+        let consumer = try fixture.consumer { $0.startFrom = .latest }
+        try await fixture.join(consumer)
+
+        #expect(try await consumer.read(6).map(\.offset) == Array(4..<10))
     }
 
     // MARK: - Positions
 
-    @Test func `Position shows the committed offset before the first commit of an assignment`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
-        let first = try fixture.consumer()
-        try await first.subscribe(to: [fixture.topic], listener: notes)
-        let partition = try #require(try await first.read(10).first).partition
-        await first.store([(partition: partition, next: 4)])
-        await first.close()
+    @Test func `A position shows the committed offset before the first commit of its assignment`() async throws {
+        let (fixture, _) = try await filled()
+        try await commit(in: fixture)
 
-        let second = try fixture.consumer()
-        let position = try await join(second, fixture, listener: notes)
+        let position = try await join(try fixture.consumer(), fixture)
 
         #expect(position.committed == 4)
         #expect(position.end == 10)
-        await second.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func `Position of a group without offsets shows where reading begins`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
-        let consumer = try fixture.consumer()
+    func `The position of a group without offsets shows where reading begins`() async throws {
+        let (fixture, _) = try await filled()
 
-        let position = try await join(consumer, fixture, listener: notes)
+        let position = try await join(try fixture.consumer(), fixture)
 
         #expect(position.committed == 0)
         #expect(position.end == 10)
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
-    @Test func `Position shows what a transaction committed`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
+    @Test func `A position shows the offset that a transaction committed`() async throws {
+        let (fixture, _) = try await filled()
         let consumer = try fixture.consumer()
-        let partition = try await join(consumer, fixture, listener: notes).partition
+        let partition = try await join(consumer, fixture).partition
 
         await consumer.noteCommitted([(partition: partition, next: 7)])
         await consumer.noteCommitted([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
 
         #expect(await consumer.positions.first?.committed == 7)
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 }

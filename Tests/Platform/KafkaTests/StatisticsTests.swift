@@ -6,14 +6,14 @@ import Testing
 @testable import Kafka
 
 /// librdkafka's statistics, from real clients and in forms that future versions may have.
+@Suite(.closesClients)
 struct StatisticsTests {
     @Test func `Clients report on their brokers and their queues`() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
         let producer = try fixture.producer { $0.statisticsInterval = .milliseconds(200) }
         let consumer = try fixture.consumer { $0.statisticsInterval = .milliseconds(200) }
-        let notes = Notes()
         try await fixture.fill(300, partition: 0, with: producer)
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await fixture.join(consumer)
 
         // A report covers its own interval only, so something is sent in each.
         try await eventually("the producer has measured round trips") {
@@ -26,10 +26,6 @@ struct StatisticsTests {
         }
         _ = try await consumer.read(300)
         try await eventually("nothing is left") { consumer.statistics?.fetchedRecords == 0 }
-
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test func `Client without an interval reports nothing`() async throws {
@@ -39,23 +35,6 @@ struct StatisticsTests {
 
         #expect(producer.statistics == nil)
         #expect(try ProducerConfiguration(bootstrapServers: "b").librdkafka(.running)["statistics.interval.ms"] == nil)
-        await producer.close()
-        fixture.loop.stop()
-    }
-
-    @Test func `Producer knows the number of records that it has not written`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let producer = try fixture.producer { $0.properties["linger.ms"] = "300" }
-        var receipts: [KafkaProducer.Receipt] = []
-        for _ in 0..<3 {
-            receipts.append(try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [7])))
-        }
-        #expect(await producer.undelivered == 3)
-
-        for receipt in receipts { _ = try await producer.confirm(receipt) }
-        #expect(await producer.undelivered == 0)
-        await producer.close()
-        fixture.loop.stop()
     }
 
     // MARK: - The text

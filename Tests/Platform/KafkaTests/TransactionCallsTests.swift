@@ -7,7 +7,7 @@ import Testing
 @testable import Kafka
 
 /// Every call about a transaction has a time limit, whenever it begins and whether or not librdkafka returns.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.closesClients, .timeLimit(.minutes(1)))
 struct TransactionCallsTests {
     /// A loop with calls that never return, as librdkafka's do while one of their requests waits for a broker.
     private actor CallsFixture {
@@ -18,7 +18,7 @@ struct TransactionCallsTests {
 
         /// - Parameter time: the time limit of a call; half of it is the permitted overtime.
         init(_ time: Duration = .seconds(10)) throws {
-            loop = try EventLoop()
+            loop = try .ofTest()
             calls = TransactionCalls(loop: loop, usualTime: time, overtime: time / 2)
         }
 
@@ -52,7 +52,6 @@ struct TransactionCallsTests {
         #expect(time < .seconds(5))
         #expect(await fixture.started.allSatisfy { $0 <= .milliseconds(100) })
         #expect(await fixture.hasStrayCall)
-        fixture.loop.stop()
     }
 
     @Test func `Call that begins before the end is left a second after it`() async throws {
@@ -65,7 +64,6 @@ struct TransactionCallsTests {
         #expect(error?.kind == .timedOut)
         #expect(Instant.now >= end + .seconds(1))
         #expect(time < .seconds(5))
-        fixture.loop.stop()
     }
 
     @Test func `Call under way is left when the end is set`() async throws {
@@ -78,7 +76,6 @@ struct TransactionCallsTests {
 
         #expect(error?.kind == .timedOut)
         #expect(time < .seconds(5))
-        fixture.loop.stop()
     }
 
     @Test func `Initialisation is not begun after the end`() async throws {
@@ -90,7 +87,6 @@ struct TransactionCallsTests {
         #expect(error?.kind == .timedOut)
         #expect(await fixture.started.isEmpty)
         #expect(await !fixture.hasStrayCall)
-        fixture.loop.stop()
     }
 
     @Test func `Nothing is begun while a call that was left holds the client`() async throws {
@@ -105,7 +101,6 @@ struct TransactionCallsTests {
 
         await fixture.returnFromCall()
         #expect(await !fixture.hasStrayCall)
-        fixture.loop.stop()
     }
 
     // MARK: - Calls that hang
@@ -127,7 +122,6 @@ struct TransactionCallsTests {
         #expect(await fixture.started.allSatisfy { $0 <= .milliseconds(400) })
         #expect(await fixture.hasStrayCall)
         #expect(await fixture.returnFromCall(), "the call is known as one that has held the client")
-        fixture.loop.stop()
     }
 
     /// librdkafka reports that an end of a transaction timed out and may continue. All attempts together share one time limit.
@@ -144,7 +138,6 @@ struct TransactionCallsTests {
         let started = await fixture.started
         #expect(started.count == 2)
         #expect(started.last ?? .zero < .milliseconds(400))
-        fixture.loop.stop()
     }
 
     @Test func `Call that hangs when the end is far is not waited for until then`() async throws {
@@ -155,7 +148,6 @@ struct TransactionCallsTests {
 
         #expect(error?.kind == .hung)
         #expect(time < .seconds(10))
-        fixture.loop.stop()
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Kafka
 
 /// Transactions while the brokers are unreachable, and the time limit of every call.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(2)))
 struct TransactionTests {
     /// Runs `body` with a transactional producer whose only broker does not listen.
     private func withBrokerAway(
@@ -19,9 +19,6 @@ struct TransactionTests {
         let producer = try fixture.producer(notebook: notebook) { $0.transactionalID = fixture.broker.name("x") }
 
         try await body(producer)
-
-        await producer.close()
-        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
@@ -96,9 +93,6 @@ struct TransactionTests {
         try await producer.beginTransaction()
 
         try await body(fixture, producer, leaderless)
-
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// librdkafka purges records that were not sent, and reports them as purged.
@@ -139,13 +133,12 @@ struct TransactionTests {
 
     // MARK: - A call that blocks its client
 
-    /// Returns a member of a group with the only partition.
-    private func member(of group: String, _ fixture: KafkaFixture) async throws -> (KafkaConsumer, GroupMembership) {
-        let consumer = try fixture.consumer(group)
-        let notes = Notes()
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+    /// Returns the membership of a consumer with the only partition.
+    private func membership(in fixture: KafkaFixture) async throws -> GroupMembership {
+        let consumer = try fixture.consumer()
+        let notes = try await fixture.join(consumer)
         try await eventually("the partition is assigned", within: .seconds(20)) { await !notes.assigned.isEmpty }
-        return (consumer, try #require(await consumer.membership))
+        return try #require(await consumer.membership)
     }
 
     private func runTransaction(of producer: KafkaProducer, as membership: GroupMembership, _ topic: String)
@@ -161,7 +154,7 @@ struct TransactionTests {
     private func hungProducer(
         _ id: String, as membership: GroupMembership, _ fixture: KafkaFixture
     ) async throws -> KafkaProducer {
-        let producer = try fixture.producer { $0.transactionalID = id }
+        let producer = try fixture.producer(closesAfterTest: false) { $0.transactionalID = id }
         try await producer.initTransactions()
         let error = await #expect(throws: KafkaError.self) {
             try await runTransaction(of: producer, as: membership, fixture.topic)
@@ -175,7 +168,7 @@ struct TransactionTests {
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to be late"))
     func `Producer held by its call is followed by another and freed when the call returns`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
-        let (consumer, membership) = try await member(of: "g", fixture)
+        let membership = try await membership(in: fixture)
         let id = fixture.broker.name("x")
         try fixture.broker.embedded?.fail(.txnOffsetCommit, with: [0], broker: 1, delay: .seconds(22))
 
@@ -191,8 +184,5 @@ struct TransactionTests {
         #expect(Instant.now - begin < .seconds(22), "nobody waits for the call")
 
         try await eventually("the call returns, and the client is freed", within: .seconds(40)) { held == nil }
-        await successor.close()
-        await consumer.close()
-        fixture.loop.stop()
     }
 }

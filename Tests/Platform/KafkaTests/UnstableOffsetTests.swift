@@ -6,7 +6,7 @@ import Testing
 @testable import Kafka
 
 /// Start positions while an open transaction holds back the group's offsets.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .closesClients, .timeLimit(.minutes(2)))
 struct UnstableOffsetTests {
     /// UNSTABLE_OFFSET_COMMIT: a transaction is about to commit an offset of the partition.
     private static let unstable: Int32 = 88
@@ -20,7 +20,7 @@ struct UnstableOffsetTests {
         let fixture = try KafkaFixture(partitions: 1)
         let broker = try #require(fixture.broker.embedded)
         broker.setGroupDelay(.milliseconds(100))
-        let (producer, notes) = (try fixture.producer(), Notes())
+        let producer = try fixture.producer()
         try await fixture.fill(20, partition: 0, with: producer)
         try await commit(15, on: fixture)
 
@@ -31,7 +31,7 @@ struct UnstableOffsetTests {
             // Longer than the rebalance, so that the request from before it is repeated after it.
             $0.properties["retry.backoff.ms"] = "1500"
         }
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let notes = try await fixture.join(consumer)
         try await eventually("the partition is assigned") { await notes.answered == [.assigned] }
         // librdkafka has requested the committed offset by then, if it does.
         try await Task.sleep(for: .milliseconds(500))
@@ -46,16 +46,12 @@ struct UnstableOffsetTests {
         broker.clearFailures(of: .offsetFetch)
 
         #expect(try await reading.value.map(\.offset) == [15, 16, 17, 18, 19])
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
     }
 
     /// Lets the group commit an offset of the only partition.
     private func commit(_ offset: Int64, on fixture: KafkaFixture) async throws {
         let member = try fixture.consumer()
-        let listener = Notes()
-        try await member.subscribe(to: [fixture.topic], listener: listener)
+        try await fixture.join(member)
         let partition = try #require(try await member.read(20).first).partition
         await member.store([(partition: partition, next: CommittedOffset(offset))])
         await member.close()
