@@ -22,9 +22,8 @@ struct AnswerFuzzTests {
             for recorded in try RecordedAnswer.all() where recorded.provider == provider {
                 add(recorded.path.split(separator: "/").last ?? "", try recorded.body())
             }
-            let folder = provider == .googlePlaces ? "google-places-new" : provider.rawValue
-            for (name, body) in RecordingsTests.bodies(of: folder) where body.count < (inputs > 50_000 ? 60_000 : 4000)
-            {
+            let most = inputs > 50_000 ? 60_000 : 4000
+            for (name, body) in RecordingsTests.bodies(of: provider) where body.count < most {
                 add(name[...], body)
             }
         }
@@ -88,7 +87,7 @@ struct AnswerFuzzTests {
         return bytes
     }
 
-    @Test(arguments: [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy])
+    @Test(arguments: ProviderID.allCases)
     func `Damaged answers end as answers or errors`(provider: ProviderID) async throws {
         let seeds = try Seeds(of: provider)
         // An answer of another provider counts as damage too.
@@ -131,7 +130,7 @@ struct AnswerFuzzTests {
                 Array(#"{"results":{"results_available":9,"shop":["#.utf8) + list.joined(separator: [0x2C])
                 + Array("]}}".utf8)
             do throws(SearchError) {
-                let http = FakeHTTP([.success(HTTPResponse(status: 200, body: body))])
+                let http = FakeHTTP(bytes: body)
                 return .success(try await Providers.hotpepper(http).ask(Providers.search(limit: 100)))
             } catch {
                 return .failure(error)
@@ -212,7 +211,7 @@ struct AnswerFuzzTests {
     @Test(arguments: ["[", #"{"results":"#, #"{"places":["#, #"{"error":"#, #""\\"#, "<", "\u{0}", " ", "9"])
     func `Two megabytes of one thing are an error`(piece: String) async {
         let body = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
-        for provider in [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy] {
+        for provider in ProviderID.allCases {
             for status in [200, 400] {
                 #expect(await Providers.service(provider, FakeHTTP(status, body)).failure(Providers.search()) != nil)
             }

@@ -9,24 +9,24 @@ import Testing
 struct AnswerRuleTests {
     struct Answer: CustomTestStringConvertible, Sendable {
         let provider: ProviderID
+        let operation: SearchOperation
         let body: String
-        var operation = SearchOperation.search
-        /// `nil`: the answer is valid.
         let code: SearchError.Code?
+        let status: Int
 
-        init(_ provider: ProviderID, _ operation: SearchOperation, _ body: String, _ code: SearchError.Code?) {
+        /// - Parameter code: `nil`: the answer is valid.
+        init(
+            _ provider: ProviderID, _ operation: SearchOperation, _ body: String, _ code: SearchError.Code?,
+            status: Int = 200
+        ) {
             (self.provider, self.operation, self.body, self.code) = (provider, operation, body, code)
+            self.status = status
         }
 
-        var testDescription: String { "\(provider.rawValue) \(operation): \(body)" }
+        var testDescription: String { "\(provider.rawValue) \(operation): \(status) \(body)" }
 
-        func failure(status: Int = 200) async -> SearchError? {
-            let service = Providers.service(provider, FakeHTTP(status, body))
-            return switch operation {
-            case .search: await service.failure(Providers.search())
-            case .details: await service.failure(Providers.details("asked"))
-            case .photo: await service.failure(Providers.photo("asked"))
-            }
+        func failure() async -> SearchError? {
+            await Providers.service(provider, FakeHTTP(status, body)).failure(Providers.request(operation))
         }
     }
 
@@ -53,9 +53,31 @@ struct AnswerRuleTests {
         Answer(.hotpepper, .search, #"{"message":"no route matched"}"#, .badResponse),
         Answer(.hotpepper, .search, #"{"results":{"message":"x"}}"#, .badResponse),
         Answer(.hotpepper, .details, #"{"results":[]}"#, .badResponse),
+        // No answer of the API, and statuses that no fixture has.
+        Answer(.hotpepper, .search, #"{"results":{"error":[]},"a":"#, .badResponse),
+        Answer(.hotpepper, .search, "", .badResponse), Answer(.hotpepper, .search, "[1,2]", .badResponse),
+        Answer(.hotpepper, .search, "", .upstreamUnavailable, status: 301),
+        Answer(.hotpepper, .search, "", .unauthorized, status: 403),
+        Answer(.hotpepper, .search, "", .rateLimited, status: 429),
+        Answer(.hotpepper, .search, "x", .upstreamUnavailable, status: 500),
+        Answer(.hotpepper, .search, "", .upstreamRejected, status: 404),
+        Answer(.googlePlaces, .search, " { } ", nil), Answer(.googlePlaces, .search, "", .badResponse),
+        Answer(.googlePlaces, .search, #"{"places":[{"id":"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"places":[{}]}"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"places":7}"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"places":{}}"#, .badResponse),
+        Answer(.googlePlaces, .search, "", .upstreamRejected, status: 302),
+        Answer(.googlePlaces, .photo, #"{"id":"a"}"#, .notFound),
+        Answer(.googlePlacesLegacy, .search, "", .badResponse),
+        Answer(.googlePlacesLegacy, .search, #"{"status":"OK","results":[{}]}"#, .badResponse),
+        Answer(.googlePlacesLegacy, .search, "<html>", .upstreamUnavailable, status: 502),
+        Answer(.googlePlacesLegacy, .search, "<html>", .unauthorized, status: 403),
+        Answer(.googlePlacesLegacy, .search, "", .rateLimited, status: 429),
     ])
-    func `Object without a member of the API is no answer`(answer: Answer) async {
-        #expect(await answer.failure()?.code == answer.code)
+    func `An answer without a member of the API is a failure`(answer: Answer) async {
+        let error = await answer.failure()
+        #expect(error?.code == answer.code)
+        error.map(ProviderFailureTests.checkPrivacy)
     }
 
     /// `auto` falls back to the next provider only after a failure that allows it.
@@ -81,8 +103,8 @@ struct AnswerRuleTests {
         async throws
     {
         for operation in [SearchOperation.search, .details, .photo] {
-            let answer = Answer(.googlePlaces, operation, Self.older(reason), code)
-            let error = try #require(await answer.failure(status: 403))
+            let answer = Answer(.googlePlaces, operation, Self.older(reason), code, status: 403)
+            let error = try #require(await answer.failure())
             #expect(error.code == code)
             #expect(error.allowsAttempt == allowsAttempt)
             #expect(error.retryAfter == (reason.hasPrefix("daily") ? .seconds(3600) : nil))
@@ -104,14 +126,14 @@ struct AnswerRuleTests {
     func `Reason of details counts before the older format and that before the status`(
         members: String, code: SearchError.Code
     ) async {
-        let answer = Answer(.googlePlaces, .search, #"{"error":{"code":403,\#(members)}}"#, code)
-        #expect(await answer.failure(status: 403)?.code == code)
+        let answer = Answer(.googlePlaces, .search, #"{"error":{"code":403,\#(members)}}"#, code, status: 403)
+        #expect(await answer.failure()?.code == code)
     }
 
     @Test func `Quota of a day is told by its id`() async {
         let body =
             #"{"error":{"code":403,"details":[{"reason":"quotaExceeded","metadata":{"quota_limit":"SearchPerDayPerProject"}}]}}"#
-        let error = await Answer(.googlePlaces, .search, body, .rateLimited).failure(status: 403)
+        let error = await Answer(.googlePlaces, .search, body, .rateLimited, status: 403).failure()
         #expect(error?.code == .rateLimited && error?.allowsAttempt == false)
     }
 
@@ -140,7 +162,7 @@ struct AnswerRuleTests {
         ]
         for (provider, body) in bodies {
             let parts = body.split(separator: "TEXT", omittingEmptySubsequences: false).map { Array($0.utf8) }
-            let http = FakeHTTP([.success(HTTPResponse(status: 200, body: Array(parts.joined(separator: text))))])
+            let http = FakeHTTP(bytes: Array(parts.joined(separator: text)))
             let answer = try await Providers.service(provider, http).ask(Providers.search())
             #expect(answer.places.map(\.name) == [Self.replaced, "c"], "\(provider)")
             #expect(answer.places.last?.address == Self.replaced, "\(provider)")
@@ -150,7 +172,7 @@ struct AnswerRuleTests {
 
     @Test func `Spoilt message of an error does not hide its reason`() async {
         let body = #"{"error":{"code":403,"message":"a\#n\#tb","errors":[{"reason":"rateLimitExceeded"}]}}"#
-        #expect(await Answer(.googlePlaces, .search, body, nil).failure(status: 403)?.code == .rateLimited)
+        #expect(await Answer(.googlePlaces, .search, body, nil, status: 403).failure()?.code == .rateLimited)
     }
 
     @Test func `Control character outside a string is no JSON`() async {

@@ -8,7 +8,6 @@ import Testing
 struct FixtureTests {
     struct Expected: CustomTestStringConvertible {
         let recorded: RecordedAnswer
-        var isDetails = false
         let lines: [String]
         var total: Int?
         var next: String?
@@ -20,10 +19,7 @@ struct FixtureTests {
     private static func expect(
         _ path: String, _ lines: [String], total: Int? = nil, next: String? = nil, unreadable: Int = 0
     ) -> Expected {
-        Expected(
-            recorded: RecordedAnswer(path), isDetails: path.contains("/details"), lines: lines, total: total,
-            next: next,
-            unreadable: unreadable)
+        Expected(recorded: RecordedAnswer(path), lines: lines, total: total, next: next, unreadable: unreadable)
     }
 
     private static let shop =
@@ -109,7 +105,8 @@ struct FixtureTests {
 
     @Test(arguments: hotpepper + googlePlaces + legacy)
     func `Answers are read whole`(expected: Expected) async throws {
-        let request = expected.isDetails ? Providers.details("asked") : Providers.search(limit: 100)
+        let isDetails = expected.recorded.path.contains("/details")
+        let request = isDetails ? Providers.details("asked") : Providers.search(limit: 100)
         let answer = try await expected.recorded.service().ask(request)
         #expect(answer.places.map(\.line) == expected.lines)
         #expect(answer.places.allSatisfy { $0.provider == expected.recorded.provider })
@@ -117,20 +114,6 @@ struct FixtureTests {
         #expect(answer.nextPageToken == expected.next)
         #expect(answer.unreadablePlaces == expected.unreadable)
         #expect(!answer.attributions.isEmpty)
-    }
-
-    /// The placeholder picture for "no image" is omitted; the tracking query of a page's URL is kept.
-    @Test func `Shop keeps its picture and its pages address`() async throws {
-        let places = try await RecordedAnswer("hotpepper/gourmet-first-of-two-pages.json").service().ask(
-            Providers.search()
-        )
-        .places
-        #expect(
-            places.map(\.imageURL) == [
-                "https://img.example.jp/J009900001_238.jpg", "https://img.example.jp/J009900002_238.jpg", nil,
-            ])
-        #expect(places[0].url == "https://www.example.jp/strJ009900001/?vos=sample")
-        #expect(places[1].types == ["ラーメン", "和食"])
     }
 
     @Test(arguments: [

@@ -1,46 +1,10 @@
 import Basics
 import HTTPTransport
 import LocationSearch
-import ProviderCalls
-import Resilience
 import Testing
 
 @testable import PlaceProviders
-
-/// Calls the best candidate once, so that all calls that a test sees belong to one request.
-private final class SingleCallWorker: SearchReporting {
-    func begin(_ search: ProviderSearch) {
-        nonisolated(unsafe) let search = search  // Only the task uses it from now on.
-        Task {
-            var report = await Self.report(on: unsafe search.request, by: unsafe search.candidates[0])
-            unsafe search.end(with: &report)
-        }
-    }
-
-    func cancel(_ search: ProviderSearch) {}
-
-    private static func report(on request: SearchRequest, by service: any PlaceService) async -> SearchReport {
-        do throws(SearchError) {
-            return SearchReport(result: .success(try await service.ask(request)), provider: service.id, attempts: 1)
-        } catch {
-            return SearchReport(result: .failure(error), provider: service.id, attempts: 1)
-        }
-    }
-}
-
-extension SearchInteractor {
-    /// Returns the outcome of a request with a deadline of half a minute.
-    fileprivate func run(_ request: SearchRequest) async -> SearchOutcome {
-        let answer = AsyncStream<SearchReport>.makeStream()
-        do throws(SearchError) {
-            try search(for: request, before: Deadline(.now + .seconds(30))) { answer.continuation.yield($0) }.begin()
-        } catch {
-            return SearchOutcome(of: request, failedWith: error)
-        }
-        for await var report in answer.stream { return outcome(of: &report, for: request) }
-        return SearchOutcome(of: request, failedWith: .timedOut)
-    }
-}
+@testable import ProviderCalls
 
 /// A page token from a provider's answer, through the outcome, to the next request.
 struct PageTokenTests {
@@ -59,12 +23,22 @@ struct PageTokenTests {
     ) {
         let http = answers.mapValues { FakeHTTP($0.body) }
         let services = http.map { Providers.service($0.key, $0.value) }
-        let interactor = SearchInteractor(
-            selection: ProviderSelection(services: services, order: [.googlePlaces, .hotpepper]),
-            worker: SingleCallWorker())
-
-        let outcome = await interactor.run(request)
+        let outcome = await outcome(
+            of: request, from: ProviderSelection(services: services, order: [.googlePlaces, .hotpepper]))
         return (outcome, http.mapValues(\.requests).filter { !$0.value.isEmpty })
+    }
+
+    /// Asks the best candidate once, so that all calls that a test sees belong to one request.
+    private static func outcome(of request: SearchRequest, from selection: ProviderSelection) async -> SearchOutcome {
+        do throws(SearchError) {
+            let addressed = try request.addressedToProviders()
+            let provider = try selection.candidates(for: addressed)[0]
+            let answer = try await provider.ask(addressed)
+            var report = SearchReport(result: .success(answer), provider: provider.id, attempts: 1)
+            return SearchPresenter().present(&report, for: request)
+        } catch {
+            return SearchOutcome(of: request, failedWith: error)
+        }
     }
 
     private static func firstPage(of provider: ProviderID, _ request: SearchRequest = search()) async throws -> String {
@@ -189,9 +163,8 @@ struct PageTokenTests {
     @Test func `Token of a provider that has no key here is unauthorized`() async throws {
         let token = try await Self.firstPage(of: .hotpepper)
         let http = FakeHTTP(#"{"places":[]}"#)
-        let interactor = SearchInteractor(
-            selection: ProviderSelection(services: [Providers.google(http)]), worker: SingleCallWorker())
-        let outcome = await interactor.run(Self.search(pageToken: token))
+        let selection = ProviderSelection(services: [Providers.google(http)])
+        let outcome = await Self.outcome(of: Self.search(pageToken: token), from: selection)
 
         guard case .failure(let error) = outcome.result else { return #expect(Bool(false), "somebody answered") }
         #expect(error.code == .unauthorized)

@@ -89,7 +89,8 @@ struct ProviderFailureTests {
         new("error-409-aborted.json", .upstreamRejected, "ABORTED"),
         new("error-429-per-minute.json", .rateLimited, "RESOURCE_EXHAUSTED", allows: true),
         new("error-429-per-day.json", .rateLimited, "RESOURCE_EXHAUSTED", after: .seconds(3600), allows: false),
-        new("error-429-retry-info.json", .rateLimited, "RESOURCE_EXHAUSTED", after: .seconds(17), allows: true),
+        new(
+            "error-429-retry-info.json", .rateLimited, "RESOURCE_EXHAUSTED", after: .milliseconds(17_500), allows: true),
         new("error-499-cancelled.json", .upstreamRejected, "CANCELLED"),
         new("error-500-internal.json", .upstreamUnavailable, "INTERNAL"),
         new("error-501-unimplemented.json", .upstreamRejected, "UNIMPLEMENTED"),
@@ -133,12 +134,7 @@ struct ProviderFailureTests {
 
     @Test(arguments: failures)
     func `Each failure of a fixture has its code`(expected: Expected) async throws {
-        let request =
-            switch expected.operation {
-            case .search: Providers.search()
-            case .details: Providers.details("asked")
-            case .photo: Providers.photo("asked")
-            }
+        let request = Providers.request(expected.operation)
         let error = try #require(await expected.recorded.service(status: expected.status).failure(request))
         #expect(error.code == expected.code)
         #expect(error.providerStatus == expected.providerStatus)
@@ -155,16 +151,19 @@ struct ProviderFailureTests {
     }
 
     @Test(arguments: [
-        HTTPError.Kind.dns, .connect, .tls, .reset, .staleConnection, .timeout, .truncated, .protocolViolation,
-        .tooLarge, .cancelled,
-        .invalidRequest,
+        (HTTPError.Kind.dns, SearchError.Code.unreachable), (.connect, .unreachable), (.tls, .unreachable),
+        (.reset, .unreachable), (.staleConnection, .unreachable), (.timeout, .timeout), (.cancelled, .timeout),
+        (.truncated, .badResponse), (.protocolViolation, .badResponse), (.tooLarge, .badResponse),
+        (.invalidRequest, .internal),
     ])
-    func `Failure of the transport holds no key`(kind: HTTPError.Kind) async {
-        let http = FakeHTTP([.failure(HTTPError(kind, "broken"))])
-        for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
-        {
-            for request in [Providers.search(), Providers.details("x"), Providers.photo("x")] {
-                if let error = await service.failure(request) { Self.checkPrivacy(of: error) }
+    func `A failure of the transport has its code and holds no key`(kind: HTTPError.Kind, code: SearchError.Code)
+        async throws
+    {
+        for service in Providers.all(FakeHTTP([.failure(HTTPError(kind, "broken"))])) {
+            for operation in SearchOperation.allCases {
+                let error = try #require(await service.failure(Providers.request(operation)))
+                #expect(error.code == code)
+                Self.checkPrivacy(of: error)
             }
         }
     }
@@ -186,15 +185,14 @@ struct ProviderFailureTests {
             #"{"results":[{"place_id":"a"}],"html_attributions":["KEY"],"status":"OK"}"#,
         ]
         let key = Providers.key
-        for (bodies, service) in [
-            (hotpepper, { Providers.hotpepper($0) }), (google, { Providers.google($0) }),
-            (legacy, { Providers.legacy($0) }),
-        ] as [([String], (FakeHTTP) -> any PlaceService)] {
+        for (bodies, provider) in [
+            (hotpepper, ProviderID.hotpepper), (google, .googlePlaces), (legacy, .googlePlacesLegacy),
+        ] {
             for body in bodies {
                 let escaped = body.replacing(
                     "\\u004BEY", with: "\\u00\(String(key.utf8.first ?? 0, radix: 16))\(key.dropFirst())")
                 let http = FakeHTTP(escaped.replacing("KEY", with: key))
-                let error = await service(http).failure(Providers.search())
+                let error = await Providers.service(provider, http).failure(Providers.search())
                 #expect(error?.code == .badResponse && error?.message.contains("key") == true, "\(body)")
                 error.map(Self.checkPrivacy)
             }
@@ -212,35 +210,27 @@ struct ProviderFailureTests {
     /// `test`, a key for simulators: it may occur in any answer, and is no secret.
     @Test func `Answer that holds a short key is taken`() async {
         let http = FakeHTTP(#"{"places":[{"id":"test","displayName":{"text":"A test"}}]}"#)
-        let service = GooglePlacesService(
-            http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: "test"))
+        let service = Providers.service(.googlePlaces, http, key: "test")
         #expect(await service.failure(Providers.search()) == nil)
     }
 
     /// The same holds for texts made from its parts.
     @Test func `Description of a service holds no key`() {
-        let http = FakeHTTP("")
-        var texts: [String] = []
-        for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
-        {
+        let key = ProviderKey(Providers.key)
+        var texts = ["\(key)", String(reflecting: key)]
+        for service in Providers.all(FakeHTTP("")) {
             texts += ["\(service)", String(reflecting: service)]
             dump(service, to: &texts[texts.count - 1])
         }
         for text in texts { #expect(!text.contains(Providers.key), "\(text)") }
-        #expect(texts.allSatisfy { $0.contains(".test") })
+        #expect(texts.dropFirst(2).allSatisfy { $0.contains(".test") })
     }
 
     @Test func `Service without a key makes no call`() async {
         let http = FakeHTTP("{}")
-        let configuration = ProviderConfiguration(baseURL: "https://x.test", apiKey: "")
-        let services: [any PlaceService] = [
-            HotpepperService(http: http, configuration: configuration),
-            GooglePlacesService(http: http, configuration: configuration),
-            GooglePlacesLegacyService(http: http, configuration: configuration),
-        ]
-        for service in services {
-            for request in [Providers.search(), Providers.details("x"), Providers.photo("x")] {
-                #expect(await service.failure(request)?.code == .unauthorized)
+        for service in Providers.all(http, key: "") {
+            for operation in SearchOperation.allCases {
+                #expect(await service.failure(Providers.request(operation))?.code == .unauthorized)
             }
         }
         #expect(http.requests.isEmpty)
@@ -265,9 +255,7 @@ struct ProviderFailureTests {
         let bodies = ["", #"{"error":{"status":"\#(status == 429 ? "RESOURCE_EXHAUSTED" : "UNAVAILABLE")"}}"#]
         for body in bodies {
             let http = FakeHTTP(status, body, retryAfter: "12")
-            for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)]
-                as [any PlaceService]
-            {
+            for service in Providers.all(http) {
                 #expect(await service.failure(Providers.search())?.retryAfter == .seconds(12))
             }
         }

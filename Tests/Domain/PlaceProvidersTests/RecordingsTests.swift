@@ -15,85 +15,52 @@ struct RecordingsTests {
         .appending(path: "shared/fixtures")
     static let isThere = FileManager.default.fileExists(atPath: folder.path)
 
-    static func bodies(of provider: String) -> [(name: String, body: [UInt8])] {
-        let folder = folder.appending(path: provider)
+    static func bodies(of provider: ProviderID) -> [(name: String, body: [UInt8])] {
+        let folder = folder.appending(path: provider == .googlePlaces ? "google-places-new" : provider.rawValue)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.sorted().compactMap { name in
             (try? Data(contentsOf: folder.appending(path: name))).map { (name, Array($0)) }
         }
     }
 
-    private func check(_ places: Places, _ name: String) {
-        for place in places {
-            #expect(!place.id.isEmpty && !place.name.isEmpty, "\(name)")
-            #expect(place.rating.map { (1...5).contains($0) } ?? true, "\(name)")
-            #expect(place.location?.isValid ?? true, "\(name)")
-        }
-        #expect(Set(places.map(\.id)).count == places.count, "\(name)")
-    }
+    /// The files that answer no request of the worker.
+    private static let unasked = ["master", "findplace-ja", "photo"]
+    /// The codes of recorded failures, by a part of the file's name; the first that occurs counts.
+    private static let codes: [(part: String, code: SearchError.Code)] = [
+        ("429", .rateLimited), ("limit", .rateLimited), ("not-found", .notFound), ("denied", .unauthorized),
+        ("error-2000", .unauthorized), ("error-4", .unauthorized), ("error", .invalidRequest),
+    ]
 
-    @Test(.enabled(if: isThere, "recordings of provider answers are not beside the repository"))
-    func `Hotpeppers answers are read`() async throws {
-        for (name, body) in Self.bodies(of: "hotpepper") where !name.hasPrefix("master") {
-            let http = FakeHTTP([.success(HTTPResponse(status: 200, body: body))])
-            let service = Providers.hotpepper(http)
-            if name.hasPrefix("error-") {
-                let code = await service.failure(Providers.search())?.code
-                #expect(code == (name.contains("2000") ? .unauthorized : .invalidRequest), "\(name)")
+    @Test(
+        .enabled(if: isThere, "recordings of provider answers are not beside the repository"),
+        arguments: ProviderID.allCases)
+    func `Recorded answers are read whole`(provider: ProviderID) async throws {
+        for (name, body) in Self.bodies(of: provider) where !Self.unasked.contains(where: name.hasPrefix) {
+            let isDetails = name.hasPrefix("details") || name.hasPrefix("place")
+            let request = isDetails ? Providers.details("x") : Providers.search(limit: 100)
+            let status = provider == .googlePlaces ? Int(name.dropFirst("error-".count).prefix(3)) : nil
+            let service = Providers.service(provider, FakeHTTP(bytes: body, status: status ?? 200))
+            if let expected = Self.codes.first(where: { name.contains($0.part) }) {
+                #expect(await service.failure(request)?.code == expected.code, "\(name)")
                 continue
             }
-            let answer = try await service.ask(Providers.search(limit: 100))
-            #expect(!answer.places.isEmpty, "\(name)")
-            #expect(answer.unreadablePlaces == 0, "\(name)")
-            #expect(answer.totalAvailable != nil, "\(name)")
-            check(answer.places, name)
-        }
-    }
 
-    @Test(.enabled(if: isThere, "recordings of provider answers are not beside the repository"))
-    func `The legacy services answers are read`() async throws {
-        for (name, body) in Self.bodies(of: "google-places-legacy") where name.hasSuffix(".json") {
-            let service = Providers.legacy(FakeHTTP([.success(HTTPResponse(status: 200, body: body))]))
-            let isDetails = name.hasPrefix("details")
-            let request = isDetails ? Providers.details("x") : Providers.search()
-            if name.contains("error") {
-                let expected: SearchError.Code =
-                    name.contains("not-found")
-                    ? .notFound
-                    : name.contains("limit") ? .rateLimited : name.contains("denied") ? .unauthorized : .invalidRequest
-                #expect(await service.failure(request)?.code == expected, "\(name)")
-                continue
-            }
-            if name.hasPrefix("findplace") { continue }  // a request that is never made
             let answer = try await service.ask(request)
             #expect(answer.unreadablePlaces == 0, "\(name)")
             #expect(answer.places.isEmpty == name.contains("zero"), "\(name)")
+            #expect((answer.totalAvailable != nil) == (provider == .hotpepper), "\(name)")
             if name.hasPrefix("nearby-20") {
                 #expect(answer.places.count == 20 && answer.nextPageToken != nil, "\(name)")
             }
-            if !isDetails { #expect(answer.places.allSatisfy { $0.location != nil }, "\(name)") }
-            check(answer.places, name)
-        }
-    }
-
-    @Test(.enabled(if: isThere, "recordings of provider answers are not beside the repository"))
-    func `The new services answers are read`() async throws {
-        for (name, body) in Self.bodies(of: "google-places-new") {
-            func service(_ status: Int = 200) -> GooglePlacesService {
-                Providers.google(FakeHTTP([.success(HTTPResponse(status: status, body: body))]))
+            if provider != .hotpepper, !isDetails {
+                #expect(answer.places.allSatisfy { $0.location != nil }, "\(name)")
             }
-            if name.hasPrefix("error-"), let status = Int(name.dropFirst(6).prefix(3)) {
-                let expected: SearchError.Code = status == 429 ? .rateLimited : .unauthorized
-                #expect(await service(status).failure(Providers.search())?.code == expected, "\(name)")
-            } else if name.hasPrefix("photo") {
-                continue
-            } else {
-                let request = name.hasPrefix("search") ? Providers.search() : Providers.details("x")
-                let answer = try await service().ask(request)
-                #expect(answer.places.count == 1 && answer.unreadablePlaces == 0, "\(name)")
-                #expect(answer.places.allSatisfy { $0.location != nil && $0.category != nil }, "\(name)")
-                check(answer.places, name)
+            for place in answer.places {
+                #expect(!place.id.isEmpty && !place.name.isEmpty, "\(name)")
+                #expect(place.rating.map { (1...5).contains($0) } ?? true, "\(name)")
+                #expect(place.location?.isValid ?? true, "\(name)")
             }
+            #expect(Set(answer.places.map(\.id)).count == answer.places.count, "\(name)")
         }
     }
 }

@@ -17,12 +17,7 @@ struct RefusedKeyTests {
     ]
 
     /// The answer of a firewall in front of a provider to a request that it blocks.
-    private static let forbidden: Result<HTTPResponse, HTTPError> = .success(
-        HTTPResponse(status: 403, body: Array("<html><h1>403 Forbidden</h1></html>".utf8)))
-
-    private static func answer(_ status: Int, _ body: String) -> Result<HTTPResponse, HTTPError> {
-        .success(HTTPResponse(status: status, body: Array(body.utf8)))
-    }
+    private static let forbidden = HTTPResponse(403, "<html><h1>403 Forbidden</h1></html>")
 
     /// Sends searches one after another through all limits of a provider.
     /// - Returns: the code of each failure, `nil` for an answer.
@@ -46,7 +41,9 @@ struct RefusedKeyTests {
 
     @Test(arguments: ProviderID.allCases)
     func `One forbidden keyword does not shut the provider for others`(provider: ProviderID) async throws {
-        let http = FakeHTTP([Self.forbidden, Self.answer(200, try #require(Self.answers[provider]))])
+        let http = FakeHTTP([
+            .success(Self.forbidden), .success(HTTPResponse(200, try #require(Self.answers[provider]))),
+        ])
         let codes = try await Self.codes(of: ["' OR 1=1 --", "ramen", "sushi"], from: provider, http)
         #expect(codes == [.unauthorized, nil, nil])
         #expect(http.requests.count == 3)
@@ -55,7 +52,7 @@ struct RefusedKeyTests {
     /// If a front end rejects a key without a reason, the breaker opens after failing calls, as in any outage.
     @Test(arguments: ProviderID.allCases)
     func `Provider that forbids everything is shut soon`(provider: ProviderID) async throws {
-        let http = FakeHTTP([Self.forbidden])
+        let http = FakeHTTP([.success(Self.forbidden)])
         let codes = try await Self.codes(of: (0..<30).map { "keyword \($0)" }, from: provider, http)
         #expect(codes.prefix(20).allSatisfy { $0 == .unauthorized })
         #expect(http.requests.count == 20)
@@ -75,7 +72,7 @@ struct RefusedKeyTests {
     func `Answer that blames the key shuts the provider at once`(
         provider: ProviderID, status: Int, body: String
     ) async throws {
-        let http = FakeHTTP([Self.answer(status, body)])
+        let http = FakeHTTP(status, body)
         let codes = try await Self.codes(of: ["ramen", "sushi"], from: provider, http)
         #expect(codes.first == .unauthorized)
         #expect(http.requests.count == 1)

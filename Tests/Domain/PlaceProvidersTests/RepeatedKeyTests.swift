@@ -10,16 +10,10 @@ struct RepeatedKeyTests {
     /// All in one case, with only characters that a provider's status name may have.
     private static let key = "SECRET0123456789"
 
-    private func failure(_ provider: ProviderID, _ status: Int, _ body: String) async -> SearchError? {
-        let http = FakeHTTP([.success(HTTPResponse(status: status, body: Array(body.utf8)))])
-        let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: Self.key)
-        let service: any PlaceService =
-            switch provider {
-            case .hotpepper: HotpepperService(http: http, configuration: configuration)
-            case .googlePlaces: GooglePlacesService(http: http, configuration: configuration)
-            case .googlePlacesLegacy: GooglePlacesLegacyService(http: http, configuration: configuration)
-            }
-        return await service.failure(Providers.search())
+    private func failure(
+        _ provider: ProviderID, _ status: Int, _ body: String, key: String = key
+    ) async -> SearchError? {
+        await Providers.service(provider, FakeHTTP(status, body), key: key).failure(Providers.search())
     }
 
     private func answers(repeating status: String) -> [(ProviderID, Int, String)] {
@@ -51,10 +45,8 @@ struct RepeatedKeyTests {
 
     /// A key of digits may come back as a number.
     @Test func `Number that is the key is left out`() async throws {
-        let http = FakeHTTP(#"{"results":{"error":[{"code":1234567890123,"message":"no"}]}}"#)
-        let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: "1234567890123")
-        let service = HotpepperService(http: http, configuration: configuration)
-        let error = try #require(await service.failure(Providers.search()))
+        let body = #"{"results":{"error":[{"code":1234567890123,"message":"no"}]}}"#
+        let error = try #require(await failure(.hotpepper, 200, body, key: "1234567890123"))
         #expect(error.code == .upstreamRejected)
         #expect(error.providerStatus == nil)
     }
@@ -88,12 +80,10 @@ struct RepeatedKeyTests {
     }
 
     @Test func `Redirect of a picture that holds the key is refused`() async throws {
-        let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: Self.key)
         let found = #"{"status":"OK","result":{"place_id":"p","name":"A","photos":[{"photo_reference":"r"}]}}"#
-        let picture = HTTPResponse(
-            status: 302, body: [], location: "https://pictures.test/%53ECRET0123456789")
-        let http = FakeHTTP([.success(HTTPResponse(status: 200, body: Array(found.utf8))), .success(picture)])
-        let service = GooglePlacesLegacyService(http: http, configuration: configuration)
+        let picture = HTTPResponse(302, "", location: "https://pictures.test/%53ECRET0123456789")
+        let http = FakeHTTP([.success(HTTPResponse(200, found)), .success(picture)])
+        let service = Providers.service(.googlePlacesLegacy, http, key: Self.key)
         let error = try #require(await service.failure(Providers.photo("p")))
         #expect(error.code == .badResponse)
         #expect(error.message.contains("contains the API key"))

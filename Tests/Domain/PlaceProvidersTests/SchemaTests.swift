@@ -53,7 +53,7 @@ struct SchemaTests {
         } + (parts.last ?? "")
     }
 
-    @Test(arguments: [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy])
+    @Test(arguments: ProviderID.allCases)
     func `Odd answers make outcomes that keep their schemas`(provider: ProviderID) async throws {
         let templates = provider == .hotpepper ? Self.hotpepper : provider == .googlePlaces ? Self.google : Self.legacy
         let requests = [Providers.search(limit: 100), Providers.details("J001"), Providers.photo("J001")]

@@ -13,15 +13,7 @@ struct TracedHTTPTests {
     /// Makes a provider's first call within a span.
     /// - Returns: the content of the span.
     private func span(_ provider: ProviderID, _ http: FakeHTTP) async -> RecordedSpan.Content {
-        let configuration = ProviderConfiguration(baseURL: "https://api.test:8443/base", apiKey: Providers.key)
-        let traced = TracedHTTP(http)
-        let service: any PlaceService =
-            switch provider {
-            case .hotpepper: HotpepperService(http: traced, configuration: configuration)
-            case .googlePlaces: GooglePlacesService(http: traced, configuration: configuration)
-            case .googlePlacesLegacy: GooglePlacesLegacyService(http: traced, configuration: configuration)
-            }
-
+        let service = Providers.service(provider, TracedHTTP(http), at: "https://api.test:8443/base")
         let span = SpanTracer(sampleRatio: 1, seed: 1) { _ in }.startSpan(provider.rawValue, context: .topLevel)
         await CallSpan.$current.withValue(span) {
             _ = try? await service.call(for: Providers.search(), followUp: nil, before: Deadline(.now + .seconds(5)))

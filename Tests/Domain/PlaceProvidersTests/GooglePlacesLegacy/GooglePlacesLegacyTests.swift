@@ -29,61 +29,20 @@ struct GooglePlacesLegacyTests {
         #expect(answer.attributions.contains("Google Maps") && answer.attributions.contains("Listings by <b>X</b>"))
     }
 
-    @Test func `Zero results are an answer`() async throws {
-        let http = FakeHTTP(Self.page("", status: "ZERO_RESULTS"))
-        #expect(try await Providers.legacy(http).ask(Providers.search()).places.isEmpty)
-    }
-
-    @Test(
-        arguments: [
-            (200, "INVALID_REQUEST", "", SearchError.Code.invalidRequest, true),
-            (200, "REQUEST_DENIED", "", .unauthorized, false),
-            (200, "OVER_QUERY_LIMIT", "Please wait.", .rateLimited, true),
-            (200, "OVER_QUERY_LIMIT", "You have exceeded your daily request quota", .rateLimited, false),
-            (200, "OVER_DAILY_LIMIT", "", .rateLimited, false), (200, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
-            (200, "NEW_STATUS", "", .upstreamRejected, false), (500, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
-        ] as [(Int, String, String, SearchError.Code, Bool)])
-    func `Each status has its code`(
-        httpStatus: Int, status: String, message: String, code: SearchError.Code, allowsAttempt: Bool
-    ) async {
-        let body = #"{"error_message":"\#(message)","html_attributions":[],"results":[],"status":"\#(status)"}"#
-        let error = await Providers.legacy(FakeHTTP(httpStatus, body)).failure(Providers.search())
-        #expect(error?.code == code)
-        #expect(error?.providerStatus == status)
-        if code == .rateLimited { #expect(error?.allowsAttempt == allowsAttempt) }
-    }
-
-    @Test(
-        arguments: [
-            (200, "", SearchError.Code.badResponse), (200, "<html>", .badResponse), (200, "{}", .badResponse),
-            (200, #"{"status":"OK"}"#, .badResponse), (200, #"{"status":"OK","results":[{}]}"#, .badResponse),
-            (502, "<html>", .upstreamUnavailable), (403, "<html>", .unauthorized), (429, "", .rateLimited),
-        ] as [(Int, String, SearchError.Code)])
-    func `Answer that cannot be read has its code`(status: Int, body: String, code: SearchError.Code) async {
-        #expect(await Providers.legacy(FakeHTTP(status, body)).failure(Providers.search())?.code == code)
-    }
-
-    @Test func `Legacy details are read and their failures are not found`() async throws {
+    @Test func `The page of a place goes before its website`() async throws {
         let http = FakeHTTP(
             #"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#
         )
         let place = try #require(try await Providers.legacy(http).ask(Providers.details("p")).places.first)
         #expect(place.name == "P" && place.url == "https://maps.example/p" && place.location == nil)
-        #expect(
-            http.requests[0].url.hasPrefix("https://old.test/maps/api/place/details/json?place_id=p&fields=place_id%2C")
-        )
-        for status in ["NOT_FOUND", "ZERO_RESULTS"] {
-            let gone = FakeHTTP(#"{"html_attributions":[],"status":"\#(status)"}"#)
-            #expect(await Providers.legacy(gone).failure(Providers.details("p"))?.code == .notFound)
-        }
     }
 
     /// The redirect is read, not followed; the picture's URL has no key.
     @Test func `Photo URL is taken from the redirect`() async throws {
         func http(_ location: String?) -> FakeHTTP {
             FakeHTTP([
-                .success(HTTPResponse(status: 200, body: Array(#"{"result":\#(Self.full),"status":"OK"}"#.utf8))),
-                .success(HTTPResponse(status: 302, body: Array("<HTML>moved".utf8), location: location)),
+                .success(HTTPResponse(200, #"{"result":\#(Self.full),"status":"OK"}"#)),
+                .success(HTTPResponse(302, "<HTML>moved", location: location)),
             ])
         }
         let answer = try await Providers.legacy(http("https://pictures.example/2")).ask(Providers.photo("ChIJold1"))
@@ -95,8 +54,8 @@ struct GooglePlacesLegacyTests {
 
     /// A token becomes valid after a delay: INVALID_REQUEST means "not yet".
     @Test func `A fresh page token is asked for again`() async throws {
-        let notYet = HTTPResponse(status: 200, body: Array(Self.page("", status: "INVALID_REQUEST").utf8))
-        let good = HTTPResponse(status: 200, body: Array(Self.page(Self.full).utf8))
+        let notYet = HTTPResponse(200, Self.page("", status: "INVALID_REQUEST"))
+        let good = HTTPResponse(200, Self.page(Self.full))
         let http = FakeHTTP([.success(notYet), .success(notYet), .success(good)])
         let service = Providers.legacy(http)
         #expect(try await service.ask(Providers.search(pageToken: "t")).places.count == 1)

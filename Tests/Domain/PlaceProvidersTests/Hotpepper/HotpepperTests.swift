@@ -54,14 +54,6 @@ struct HotpepperTests {
         #expect(answer.places.map(\.id) == (0..<count).map { "J\($0)" })
     }
 
-    @Test func `Search that finds nothing is answered`() async throws {
-        let http = FakeHTTP(#"{"results":{"results_available":0,"results_returned":"0","results_start":1,"shop":[]}}"#)
-        let answer = try await Providers.hotpepper(http).ask(Providers.search())
-        #expect(answer.places.isEmpty)
-        #expect(answer.totalAvailable == 0)
-        #expect(answer.nextPageToken == nil)
-    }
-
     @Test(arguments: [
         (300.0, 1), (301, 2), (500, 2), (1000, 3), (1500, 4), (2000, 4), (2001, 5), (3000, 5), (50000, 5),
     ])
@@ -85,51 +77,10 @@ struct HotpepperTests {
         #expect(Providers.hotpepper(FakeHTTP("")).refusal(of: request)?.member == member)
     }
 
-    @Test(
-        arguments: [
-            (
-                200, #"{"results":{"error":[{"code":1000,"message":"x"}]}}"#, SearchError.Code.upstreamUnavailable,
-                "1000"
-            ),
-            (
-                200, #"{"results":{"api_version":"1.26","error":{"code":"2000","message":"key"}}}"#, .unauthorized,
-                "2000"
-            ),
-            (200, #"{"results":{"error":[{"message":"少なくとも","code":3000}]}}"#, .invalidRequest, "3000"),
-            (200, #"{"results":{"error":[{"code":4711}]}}"#, .upstreamRejected, "4711"),
-            (200, #"{"results":{"error":[]},"a":"#, .badResponse, nil), (200, "", .badResponse, nil),
-            (200, "{}", .badResponse, nil), (200, #"{"results":{}}"#, .badResponse, nil),
-            (200, #"{"results":{"shop":[{"id":7}]}}"#, .badResponse, nil), (200, "[1,2]", .badResponse, nil),
-            (200, " <!DOCTYPE html><html>メンテナンス</html>", .upstreamUnavailable, nil),
-            (200, "<?xml version=\"1.0\"?><results/>", .badResponse, nil), (301, "", .upstreamUnavailable, nil),
-            (403, "", .unauthorized, nil), (429, "", .rateLimited, nil), (500, "x", .upstreamUnavailable, nil),
-            (503, "", .upstreamUnavailable, nil), (404, "", .upstreamRejected, nil),
-        ] as [(Int, String, SearchError.Code, String?)])
-    func `Each failure has its code`(status: Int, body: String, code: SearchError.Code, providerStatus: String?) async {
-        let error = await Providers.hotpepper(FakeHTTP(status, body)).failure(Providers.search())
-        #expect(error?.code == code)
-        #expect(error?.providerStatus == providerStatus)
-        #expect(error.map { !"\($0)".contains(Providers.key) } == true)
-    }
-
-    @Test func `Details and photo of an unknown place are not found`() async {
-        let empty = Self.page("", available: "0")
-        #expect(await Providers.hotpepper(FakeHTTP(empty)).failure(Providers.details("J000000099"))?.code == .notFound)
-        let plain = Self.page(#"{"id":"J000000001","name":"A"}"#)
-        #expect(await Providers.hotpepper(FakeHTTP(plain)).failure(Providers.photo("J000000001"))?.code == .notFound)
-        #expect(
-            try! await Providers.hotpepper(FakeHTTP(Self.page(Self.full))).ask(Providers.photo("J000000011")).photoURL
-                == "https://img.example.jp/l.jpg")
-    }
-
-    @Test(arguments: [
-        (HTTPError.Kind.dns, SearchError.Code.unreachable), (.connect, .unreachable), (.tls, .unreachable),
-        (.reset, .unreachable), (.timeout, .timeout), (.truncated, .badResponse), (.protocolViolation, .badResponse),
-        (.tooLarge, .badResponse),
-    ])
-    func `Failure of the transport has its code`(kind: HTTPError.Kind, code: SearchError.Code) async {
-        let http = FakeHTTP([.failure(HTTPError(kind, "hot.test: broken"))])
-        #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == code)
+    @Test func `The photo of a shop is its picture`() async throws {
+        let http = FakeHTTP(Self.page(Self.full))
+        let answer = try await Providers.hotpepper(http).ask(Providers.photo("J000000011"))
+        #expect(answer.photoURL == "https://img.example.jp/l.jpg")
     }
 
     @Test(

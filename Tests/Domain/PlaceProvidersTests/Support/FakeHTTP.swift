@@ -14,12 +14,12 @@ final class FakeHTTP: HTTPSending {
 
     convenience init(_ body: String) { self.init(200, body) }
 
-    convenience init(_ status: Int, _ body: String, retryAfter: String? = nil, location: String? = nil) {
-        self.init([
-            .success(
-                HTTPResponse(
-                    status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter, readAt: .now()))
-        ])
+    convenience init(_ status: Int, _ body: String, retryAfter: String? = nil) {
+        self.init([.success(HTTPResponse(status, body, retryAfter: retryAfter, readAt: .now()))])
+    }
+
+    convenience init(bytes: [UInt8], status: Int = 200) {
+        self.init([.success(HTTPResponse(status: status, body: bytes))])
     }
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
@@ -34,6 +34,16 @@ final class FakeHTTP: HTTPSending {
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
         receive(try answer.get())
+    }
+}
+
+extension HTTPResponse {
+    init(
+        _ status: Int, _ body: String, location: String? = nil, retryAfter: String? = nil,
+        readAt: WallTime? = nil
+    ) {
+        self.init(
+            status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter, readAt: readAt)
     }
 }
 
@@ -54,11 +64,29 @@ enum Providers {
             http: http, configuration: ProviderConfiguration(baseURL: "https://old.test", apiKey: key))
     }
 
-    static func service(_ provider: ProviderID, _ http: FakeHTTP) -> any PlaceService {
-        switch provider {
-        case .hotpepper: hotpepper(http)
-        case .googlePlaces: google(http)
-        case .googlePlacesLegacy: legacy(http)
+    static func service(
+        _ provider: ProviderID, _ http: any HTTPSending, key: String = key, at url: String? = nil
+    ) -> any PlaceService {
+        func configuration(_ usual: String) -> ProviderConfiguration {
+            ProviderConfiguration(baseURL: url ?? usual, apiKey: key)
+        }
+        return switch provider {
+        case .hotpepper: HotpepperService(http: http, configuration: configuration("https://hot.test"))
+        case .googlePlaces: GooglePlacesService(http: http, configuration: configuration("https://new.test"))
+        case .googlePlacesLegacy:
+            GooglePlacesLegacyService(http: http, configuration: configuration("https://old.test"))
+        }
+    }
+
+    static func all(_ http: any HTTPSending, key: String = key) -> [any PlaceService] {
+        ProviderID.allCases.map { service($0, http, key: key) }
+    }
+
+    static func request(_ operation: SearchOperation, _ id: String = "asked") -> SearchRequest {
+        switch operation {
+        case .search: search()
+        case .details: details(id)
+        case .photo: photo(id)
         }
     }
 

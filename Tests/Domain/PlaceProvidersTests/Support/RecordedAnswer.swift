@@ -26,7 +26,7 @@ struct RecordedAnswer: CustomTestStringConvertible {
 
     /// Returns the provider's service, which receives this answer to every request.
     func service(status: Int = 200) throws -> any PlaceService {
-        Providers.service(provider, FakeHTTP([.success(HTTPResponse(status: status, body: try body()))]))
+        Providers.service(provider, FakeHTTP(bytes: try body(), status: status))
     }
 
     /// Returns all recorded answers.
