@@ -1,3 +1,5 @@
+import Foundation
+
 /// A small seeded generator (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014), so
 /// that a failing random test can be repeated.
 package struct SplitMix64: RandomNumberGenerator {
@@ -10,5 +12,10 @@ package struct SplitMix64: RandomNumberGenerator {
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
+    }
+
+    /// Returns the number of inputs of a fuzz test. Set `LOCSEARCH_FUZZ_INPUTS` for more.
+    package static func inputs(usually count: Int) -> Int {
+        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? count
     }
 }

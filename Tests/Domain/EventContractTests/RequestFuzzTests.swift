@@ -7,9 +7,7 @@ import Testing
 
 /// Damaged records, the same in every run. Each is a valid request or one rejection with a reason, and either becomes a readable event.
 struct RequestFuzzTests {
-    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
-    private static let inputs =
-        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
+    private static let inputs = SplitMix64.inputs(usually: 15_000)
 
     @Test(arguments: Envelope.allCases)
     func `Every record is a request or one rejection`(envelope: Envelope) throws {

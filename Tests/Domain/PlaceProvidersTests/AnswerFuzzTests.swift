@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTransport
 import LocationSearch
 import TestSupport
@@ -8,9 +7,7 @@ import Testing
 
 /// Damaged answers: any bytes lead to an answer or an error, soon, with no more content than the bytes have.
 struct AnswerFuzzTests {
-    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
-    private static let inputs =
-        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
+    private static let inputs = SplitMix64.inputs(usually: 20_000)
 
     /// A provider's answers and their requests: the fixtures, and the recordings if they exist. Large ones are used only in a long run.
     private struct Seeds {

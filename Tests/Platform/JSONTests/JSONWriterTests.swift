@@ -67,23 +67,6 @@ struct JSONWriterTests {
         #expect(json == #"{"g":0}"#)
     }
 
-    @Test func `Writer escapes exactly the characters that must be`() throws {
-        let scalars = (0...0xFF).compactMap { Unicode.Scalar($0 as Int) } + ["あ", "🍜", "\u{2028}", "\u{FFFF}"]
-        for scalar in scalars {
-            for length in 0..<18 {
-                let pad = String(repeating: "あx", count: length).prefix(length)
-                let string = "\(pad)\(scalar)\(pad)"
-                let json = text { $0.value(string) }
-                let bytes = Array(json.utf8)
-                #expect(!bytes.contains { $0 < 0x20 })
-                var reader = JSONReader(bytes.span)
-                let read = try reader.string()
-                try reader.finish()
-                #expect(read == string)
-            }
-        }
-    }
-
     static let numbers: [(Double, String)] = [
         (0, "0"), (-0.0, "0"), (1, "1"), (-1, "-1"), (35.690921, "35.690921"), (-139.7, "-139.7"), (4.1, "4.1"),
         (1500, "1500"),
@@ -117,15 +100,10 @@ struct JSONWriterTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test(arguments: [0, 9, 10, 99, 100, -1, -10, .max, .min, 1_000_000_000_000_000_000, 999_999_999_999_999_999])
-    func `Writer keeps every digit of an integer`(number: Int) {
-        #expect(text { $0.value(number) } == String(number))
-    }
-
-    /// Integers of every length, with zeros at the end and between.
-    @Test func `Writer keeps every digit of many integers`() {
+    /// The extremes, and integers of every length, with zeros at the end and between.
+    @Test func `The writer keeps every digit of an integer`() {
         var random = SplitMix64(state: 1)
-        var wrong: [Int] = []
+        var wrong = [0, .max, .min].filter { number in text { $0.value(number) } != String(number) }
         for round in 0..<40_000 {
             let number = Int(truncatingIfNeeded: random.next() >> UInt64(round % 64))
             let zeros = [1, 10, 100, 10_000, 1_000_000, 100_000_000][round % 6]

@@ -1,6 +1,5 @@
 import CRdkafka
 import EventLoop
-import Foundation
 import KafkaTestSupport
 import TestSupport
 import Testing
@@ -11,9 +10,7 @@ import Testing
 /// beyond their end, and the process goes on.
 @Suite(.closesClients)
 struct GroupBytesFuzzTests {
-    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
-    private static let inputs =
-        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
+    private static let inputs = SplitMix64.inputs(usually: 15_000)
     private static let id = TopicPartition("t", 0)
 
     private static func damaged(_ seed: [UInt8], _ random: inout SplitMix64) -> [UInt8] {

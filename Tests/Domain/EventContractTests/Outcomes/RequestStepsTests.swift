@@ -1,5 +1,4 @@
 import Basics
-import Foundation
 import LocationSearch
 import TestSupport
 import Testing
@@ -129,9 +128,7 @@ struct RequestStepsTests {
 
 /// Damaged texts of the header are read without a trap, within bounds.
 struct RequestStepsFuzzTests {
-    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
-    private static let inputs =
-        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
+    private static let inputs = SplitMix64.inputs(usually: 15_000)
 
     @Test func `Every text is read`() {
         let pieces = [
