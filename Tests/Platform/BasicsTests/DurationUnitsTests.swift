@@ -15,11 +15,13 @@ struct DurationUnitsTests {
         #expect(duration.milliseconds(roundedUp: true) == up)
     }
 
-    /// From 9.2 s on a duration's attoseconds need a second machine word.
+    /// Around 9.2 s, from which a duration's attoseconds need a second machine word, and 4722366.5 s, from which they need more.
     static let inNanoseconds: [(Duration, nanoseconds: Int64)] = [
         (.zero, 0), (.nanoseconds(-1), -1), (.nanoseconds(1) / 2, 0), (.nanoseconds(-3) / 2, -1),
         (.nanoseconds(9_223_372_036), 9_223_372_036), (.nanoseconds(9_223_372_037), 9_223_372_037),
         (.nanoseconds(-9_223_372_036), -9_223_372_036), (.nanoseconds(-9_223_372_037), -9_223_372_037),
+        (.nanoseconds(4_722_366_482_869_999_999), 4_722_366_482_869_999_999),
+        (.nanoseconds(-4_722_366_482_870_000_001), -4_722_366_482_870_000_001),
         (.nanoseconds(Int64.max), .max), (.seconds(9_223_372_037), .max), (.seconds(Int64.max), .max),
         (.seconds(Int64.min), .min),
     ]

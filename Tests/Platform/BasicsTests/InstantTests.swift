@@ -29,17 +29,6 @@ import Testing
         #expect(last.duration(to: first) == .nanoseconds(Int64.min))
     }
 
-    /// The three ways of dividing a duration, by its length, agree with `components`.
-    @Test(arguments: [0, 1, 9_223_372_035, 9_223_372_037, 4_722_366_482_869, 4_722_366_482_870, 315_360_000_000])
-    func `Durations of every length are whole nanoseconds`(milliseconds: Int64) {
-        for rest in [Int64(0), 1, 999_999] {
-            for sign in [Int64(1), -1] {
-                let nanoseconds = sign * (milliseconds * 1_000_000 + rest)
-                #expect(Duration.nanoseconds(nanoseconds).wholeNanoseconds == nanoseconds)
-            }
-        }
-    }
-
     @Test func `The system clock goes forward`() async throws {
         let start = SystemClock.now
         try await SystemClock().sleep(until: start + .milliseconds(5), tolerance: nil)

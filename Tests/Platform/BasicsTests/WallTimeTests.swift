@@ -1,6 +1,5 @@
-import Testing
-
 import Basics
+import Testing
 
 struct WallTimeTests {
     static let times: [(Int64, String)] = [
@@ -43,5 +42,53 @@ struct WallTimeTests {
     ])
     func `Text that is no time is refused`(text: String) {
         #expect(WallTime(rfc3339: Array(text.utf8)) == nil)
+    }
+
+    // MARK: - Dates of HTTP
+
+    @Test(
+        arguments: [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200), ("Sat, 21 Nov 2026 00:00:00 GMT", 1_795_219_200),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 CET", nil),
+            ("Sun, 32 Nov 1994 08:49:37 GMT", nil), ("Wed, 31 Feb 2024 00:00:00 GMT", nil),
+            ("Sun, 06 Nov 1994 24:49:37 GMT", nil), ("6 Nov 1994", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func `Date is read or refused`(text: String, seconds: Int64?) {
+        #expect(HTTPDate.seconds(of: text) == seconds)
+    }
+
+    @Test(arguments: [0, 1, 784_111_777, 951_782_400, 1_795_219_200, 253_402_300_799] as [Int64])
+    func `Date that is written is read again`(seconds: Int64) {
+        #expect(HTTPDate.seconds(of: HTTPDate.text(seconds)) == seconds)
+    }
+
+    @Test func `Date is written as the standard shows it`() {
+        #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.text(-1) == "Wed, 31 Dec 1969 23:59:59 GMT")
+    }
+
+    // MARK: - Days
+
+    @Test func `Every day of four centuries comes back`() {
+        var date = CivilDate(daysSinceEpoch: -1)
+        var wrong: [Int64] = []
+        for day in Int64(0)..<146_097 {
+            let next = CivilDate(daysSinceEpoch: day)
+            let follows =
+                (next.year, next.month, next.day) == (date.year, date.month, date.day + 1)
+                || (next.year, next.month, next.day) == (date.year, date.month + 1, 1)
+                || (next.year, next.month, next.day) == (date.year + 1, 1, 1)
+            let exists = CivilDate(year: next.year, month: next.month, day: next.day) == next
+            if !follows || !exists || next.daysSinceEpoch != day { wrong.append(day) }
+            date = next
+        }
+        #expect(wrong.isEmpty)
+        #expect((date.year, date.month, date.day) == (2369, 12, 31))
+    }
+
+    @Test(arguments: [(2023, 2, 29), (2100, 2, 29), (2024, 13, 1), (2024, 0, 1), (2024, 4, 31), (2024, 1, 0)])
+    func `Day that does not exist is none`(year: Int64, month: Int64, day: Int64) {
+        #expect(CivilDate(year: year, month: month, day: day) == nil)
     }
 }

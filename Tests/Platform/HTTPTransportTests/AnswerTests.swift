@@ -37,7 +37,7 @@ struct AnswerTests {
         Sent("a coding that was not applied", encoded("gzip", Array("hello".utf8))),
         Sent("several codings that were not applied", encoded("zip, br", Array("hello".utf8))),
     ])
-    func transportReadsTheBodyInEveryFramingAndEncoding(sent: Sent) async throws {
+    func `The transport reads a body in every framing and encoding`(sent: Sent) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(sent.bytes)
@@ -71,7 +71,7 @@ struct AnswerTests {
         Sent("negative length", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", .truncated),
         Sent("absurd length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", .tooLarge),
     ])
-    func brokenAnswerFailsWithTheKindOfItsFault(sent: Sent) async throws {
+    func `A broken answer fails with the kind of its fault`(sent: Sent) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(sent.bytes)

@@ -1,14 +1,9 @@
 import Basics
 import EventLoop
+import Foundation
 import HTTPTransport
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 struct HTTPConnectionTests {
     @Test func `Calls in a row share one connection`() async throws {
@@ -150,7 +145,7 @@ struct HTTPConnectionTests {
             let reader = PipeReader(loop: transport.loop)
             try await reader.watch(count: 40)
             try await eventually("every pipe to be reported") { await reader.reported.count == 40 }
-            await reader.close()
+            await reader.closeAll()
         }
     }
 
@@ -185,13 +180,11 @@ private actor PipeReader: ReadinessHandler {
         }
     }
 
-    func close() {
-        for end in ends { loop.unwatch(end) }
-        #if canImport(Glibc)
-            for end in ends { Glibc.close(end) }
-        #else
-            for end in ends { Darwin.close(end) }
-        #endif
+    func closeAll() {
+        for end in ends {
+            loop.unwatch(end)
+            close(end)
+        }
         ends = []
     }
 

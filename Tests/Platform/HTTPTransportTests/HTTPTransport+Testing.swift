@@ -1,11 +1,19 @@
 import Basics
 import EventLoop
 import HTTPTransport
+import Synchronization
 import TestSupport
 import Testing
 
 /// An API key in the URL of every failing test, which no error may contain.
 let key = "SECRET-0123456789"
+
+/// A number that a server's thread raises and a test reads.
+final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+    var value: Int { count.load(ordering: .acquiring) }
+    func add(_ number: Int) { count.add(number, ordering: .acquiringAndReleasing) }
+}
 
 /// Runs `body` with a transport on a separate loop, and ends both afterwards.
 func withTransport<Result>(

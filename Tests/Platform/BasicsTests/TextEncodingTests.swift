@@ -1,7 +1,8 @@
 import Basics
 import Testing
 
-struct Base64Tests {
+/// Base64, and percent-encoding.
+struct TextEncodingTests {
     @Test(arguments: [Base64.Alphabet.standard, .url])
     func `What is encoded is decoded again`(alphabet: Base64.Alphabet) {
         for length in 0..<70 {
@@ -34,5 +35,13 @@ struct Base64Tests {
     @Test(arguments: ["Zg==", "Zh", "Z", "Zm9vY", "+/8", "Zm9v\n", "あ"])
     func `Other text is refused for UR ls`(text: String) {
         #expect(Base64.decode(text, as: .url) == nil)
+    }
+
+    @Test(arguments: [
+        ("", ""), ("AZaz09-._~", "AZaz09-._~"), (" &=+/?#%", "%20%26%3D%2B%2F%3F%23%25"), ("é語", "%C3%A9%E8%AA%9E"),
+        ("\u{0}\u{7F}", "%00%7F"),
+    ])
+    func `Only unreserved characters stay as they are`(text: String, encoded: String) {
+        #expect(PercentEncoding.encoded(text) == encoded)
     }
 }

@@ -1,7 +1,8 @@
 import Basics
 import Testing
 
-struct BoxedTests {
+/// Boxes and tables of values.
+struct ContainerTests {
     private struct Holder: Hashable, Sendable {
         @Boxed var text: String
     }
@@ -21,5 +22,14 @@ struct BoxedTests {
 
     @Test func `A box takes one pointer`() {
         #expect(MemoryLayout<Boxed<(Int, Int, Int)>>.size == MemoryLayout<Int>.size)
+    }
+
+    private enum Season: String, CaseIterable {
+        case spring, summer, autumn, winter
+    }
+
+    @Test func `Each case has its own value`() {
+        let table = CaseTable<Season, String> { $0.rawValue.uppercased() }
+        #expect(Season.allCases.map { table[$0] } == ["SPRING", "SUMMER", "AUTUMN", "WINTER"])
     }
 }
