@@ -61,12 +61,10 @@ struct RequestFuzzTests {
             location: request.location)
         let found = SearchOutcome.Result(places: [place], nextPageToken: request.pageToken)
         for result in [.success(found), .failure(.timedOut)] as [Result<SearchOutcome.Result, SearchError>] {
-            var encoder = OutcomeEncoder(seed: 1)
             let outcome = SearchOutcome(
                 requestID: request.requestID, operation: request.operation, provider: .hotpepper, triedProviders: [],
                 sessionID: request.sessionID, result: result, upstream: .zero, attempts: 1)
-            let encoded = encoder.encode(
-                outcome, for: decoded.envelope, receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt)
+            let encoded = Outcomes.encode(outcome, for: decoded.envelope)
             if let fault = fault(of: encoded, requestID: request.requestID, sessionID: request.sessionID) {
                 return fault
             }
@@ -86,9 +84,7 @@ struct RequestFuzzTests {
         for id in [rejected.requestID, rejected.sessionID].compactMap(\.self) {
             if !(1...128).contains(id.unicodeScalars.count) { return "id's length" }
         }
-        var encoder = OutcomeEncoder(seed: 1)
-        let encoded = encoder.encode(rejected, receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt)
-        return fault(of: encoded, requestID: rejected.requestID, sessionID: rejected.sessionID)
+        return fault(of: Outcomes.encode(rejected), requestID: rejected.requestID, sessionID: rejected.sessionID)
     }
 
     /// A dead letter can be read back.

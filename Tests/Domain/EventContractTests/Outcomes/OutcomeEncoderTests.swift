@@ -86,6 +86,7 @@ struct OutcomeEncoderTests {
             ])
         let failed = Outcomes.encode(Outcomes.outcome(.failure(.timedOut)))
         #expect(failed.headers.last(named: "ce_type")?.text == "location-search.failed.v1")
+        #expect(failed.headers.last(named: "ce_id")?.text == "requests-3-42")
         #expect(failed.key == Array("r-1".utf8))
     }
 
@@ -97,9 +98,8 @@ struct OutcomeEncoderTests {
         var encoder = OutcomeEncoder(seed: 7)
         var parents: Set<String> = []
         for _ in 0..<100 {
-            let headers = encoder.encode(
-                Outcomes.outcome(.failure(.timedOut)), for: Outcomes.envelope(traced: true),
-                receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt
+            let headers = Outcomes.encode(
+                Outcomes.outcome(.failure(.timedOut)), for: Outcomes.envelope(traced: true), by: &encoder
             ).headers
             let parent = try #require(headers.last(named: "traceparent")?.text)
             #expect(parent.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") && parent.hasSuffix("-01"))
@@ -109,18 +109,9 @@ struct OutcomeEncoderTests {
         #expect(parents.count == 100 && !parents.contains(Outcomes.traceParent))
     }
 
-    @Test func `Outcome that is written twice has the same id and source`() {
-        let first = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)))
-        let second = Outcomes.encode(Outcomes.outcome(.failure(.timedOut)))
-        for name in ["ce_id", "ce_source"] {
-            #expect(first.headers.last(named: name) == second.headers.last(named: name))
-        }
-    }
-
     @Test func `Rejection is written as an error event`() throws {
         let rejected = try #require(Records.rejection(of: #"{"requestId":"r-2","operation":7}"#))
-        var encoder = OutcomeEncoder()
-        let encoded = encoder.encode(rejected, receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt)
+        let encoded = Outcomes.encode(rejected)
         #expect(encoded.kind == .error)
         #expect(
             encoded.text
@@ -137,8 +128,7 @@ struct OutcomeEncoderTests {
     func `Error of an unreadable record has its key and position`(value: String?, key: String?) throws {
         let record = Records.record(value.map { Array($0.utf8) }, key: key.map { Array($0.utf8) })
         let rejected = try #require(Records.rejection(of: record))
-        var encoder = OutcomeEncoder()
-        let encoded = encoder.encode(rejected, receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt)
+        let encoded = Outcomes.encode(rejected)
 
         #expect(encoded.key == Array((key ?? encoded.requestID).utf8))
         #expect(encoded.headers.last(named: "ce_id")?.text == "requests-3-42")
@@ -153,9 +143,8 @@ struct OutcomeEncoderTests {
         let small = Outcomes.outcome(.failure(.timedOut))
         let alone = Outcomes.encode(small)
         for _ in 0..<3 {
-            let times = (Outcomes.receivedAt, Outcomes.completedAt)
-            let first = encoder.encode(large, for: Outcomes.envelope(), receivedAt: times.0, completedAt: times.1)
-            let second = encoder.encode(small, for: Outcomes.envelope(), receivedAt: times.0, completedAt: times.1)
+            let first = Outcomes.encode(large, by: &encoder)
+            let second = Outcomes.encode(small, by: &encoder)
             #expect(first.value.count > 300_000)
             #expect(second.value == alone.value)
         }

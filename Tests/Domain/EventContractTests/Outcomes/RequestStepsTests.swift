@@ -50,11 +50,9 @@ struct RequestStepsTests {
         ),
     ]
 
-    @Test(arguments: texts) func `Steps are written as documented`(steps: RequestSteps, text: String) {
+    @Test(arguments: texts) func `Steps are written as documented and read back`(steps: RequestSteps, text: String) {
         #expect(Self.text(steps) == text)
-    }
 
-    @Test(arguments: texts) func `Steps that are written are read back`(steps: RequestSteps, text: String) {
         let read = OutcomeEvent.Steps(text: Array(text.utf8))
         #expect(read.topicWait == steps.topicWait.map { .milliseconds($0.milliseconds(roundedUp: false)) })
         #expect(read.steps.count == (steps.first == nil ? 0 : steps.others.count + 1))
@@ -114,10 +112,8 @@ struct RequestStepsTests {
     @Test func `Outcome has the header only where there are steps`() throws {
         var encoder = OutcomeEncoder(seed: 1)
         for steps in [nil, Self.steps([Self.step(.call, .hotpepper, .answered)], topicWait: .milliseconds(2))] {
-            let encoded = encoder.encode(
-                Outcomes.outcome(.success(Outcomes.searched)), for: Outcomes.envelope(),
-                receivedAt: Outcomes.receivedAt,
-                completedAt: Outcomes.completedAt, steps: steps)
+            let encoded = Outcomes.encode(
+                Outcomes.outcome(.success(Outcomes.searched)), by: &encoder, steps: steps)
             let header = encoded.headers.last(named: "request-steps")
             #expect(header?.text == (steps == nil ? nil : "topic 2; call hotpepper 0+0 ok"))
             let event = try OutcomeReader().read(value: encoded.value, headers: encoded.headers)

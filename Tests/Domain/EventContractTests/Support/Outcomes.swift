@@ -39,7 +39,19 @@ enum Outcomes {
 
     static func encode(_ outcome: SearchOutcome, for envelope: RequestEnvelope = envelope()) -> EncodedOutcome {
         var encoder = OutcomeEncoder(seed: 1)
-        return encoder.encode(outcome, for: envelope, receivedAt: receivedAt, completedAt: completedAt)
+        return encode(outcome, for: envelope, by: &encoder)
+    }
+
+    static func encode(
+        _ outcome: SearchOutcome, for envelope: RequestEnvelope = envelope(), by encoder: inout OutcomeEncoder,
+        steps: RequestSteps? = nil
+    ) -> EncodedOutcome {
+        encoder.encode(outcome, for: envelope, receivedAt: receivedAt, completedAt: completedAt, steps: steps)
+    }
+
+    static func encode(_ rejected: RejectedRecord) -> EncodedOutcome {
+        var encoder = OutcomeEncoder(seed: 1)
+        return encoder.encode(rejected, receivedAt: receivedAt, completedAt: completedAt)
     }
 }
 
