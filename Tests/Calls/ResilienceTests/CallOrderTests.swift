@@ -19,13 +19,6 @@ struct CallOrderTests {
         }
     }
 
-    @Test func `One flow is served in order`() {
-        let queue = CallOrder<Int>()
-        for number in 0..<100 { queue.append(number, in: .standard) }
-        #expect((0..<100).map { _ in queue.popFirst() } == (0..<100).map { $0 })
-        #expect(queue.isEmpty && queue.popFirst() == nil)
-    }
-
     @Test func `Batch gets its floor and no more while interactive waits`() {
         let batch = Flow(.batch)
         let queue = Self.queue([(batch, 2000), (.standard, 1000)])
@@ -81,18 +74,6 @@ struct CallOrderTests {
         var real = 0
         while let flow = order.popFirst(), flow.tenant != "quiet" { real += 1 }
         #expect(abs(Double(real) - foretold) <= 2)
-    }
-
-    @Test func `Removal keeps the order and the counts`() {
-        let queue = CallOrder<Int>()
-        let (a, b) = (Flow(.interactive, tenant: "a"), Flow(.batch, tenant: "b"))
-        let tickets = (0..<20).map { queue.append($0, in: $0.isMultiple(of: 2) ? a : b).ticket }
-        for number in 10..<20 { #expect(queue.remove(tickets[number]) == number) }
-        #expect(queue.count == 10 && queue.count(of: .batch) == 5 && queue.flowCount == 2)
-        #expect(queue.popFirst { $0 == .batch } == 1)
-        #expect(queue.popFirst() == 0)
-        while queue.popFirst() != nil {}
-        #expect(queue.isEmpty && queue.flowCount == 0)
     }
 
     // MARK: - Comparison with the simple algorithm

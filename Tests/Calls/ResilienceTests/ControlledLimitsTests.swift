@@ -69,41 +69,30 @@ struct ControlledLimitsTests {
 
     // MARK: - A rate
 
-    @Test func `Lower limit counts at once and also for saved tokens`() {
-        let time = VirtualTime()
-        Owner(time).assumeIsolated { _ in
-            var bucket = RateBucket(limit: RateLimit(perSecond: 50, burst: 50), share: 0.5, at: time.now)
-            let start = time.now
-            bucket.setLimit(RateLimit(perSecond: 50, burst: 50).scaled(to: 10), at: start)
-            // Half of 10 a second, and half of a burst of 10.
-            let passed = (0..<400).count { bucket.takes(at: start + .milliseconds(10 * $0)) }
-            #expect((24...25).contains(passed), "\(passed)")
-        }
+    @Test func `A lower limit counts at once and also for saved tokens`() {
+        var bucket = RateBucket(limit: RateLimit(perSecond: 50, burst: 50), share: 0.5, at: start)
+        bucket.setLimit(RateLimit(perSecond: 50, burst: 50).scaled(to: 10), at: start)
+        // Half of 10 a second, and half of a burst of 10.
+        let passed = (0..<400).count { bucket.takes(at: start + .milliseconds(10 * $0)) }
+        #expect((24...25).contains(passed), "\(passed)")
     }
 
-    @Test func `Higher limit brings no tokens`() {
-        let time = VirtualTime()
-        Owner(time).assumeIsolated { _ in
-            var bucket = RateBucket(limit: RateLimit(perSecond: 10, burst: 10), share: 1, at: time.now)
-            let start = time.now
-            let saved = (0..<10).count { _ in bucket.takes(at: start) }
-            #expect(saved == 10)
-            bucket.setLimit(RateLimit(perSecond: 100, burst: 100), at: start)
-            let gained = bucket.takes(at: start)
-            #expect(!gained)
-            let passed = (1...100).count { bucket.takes(at: start + .milliseconds(10 * $0)) }
-            #expect((99...100).contains(passed), "\(passed)")
-        }
+    @Test func `A higher limit brings no tokens`() {
+        var bucket = RateBucket(limit: RateLimit(perSecond: 10, burst: 10), share: 1, at: start)
+        let saved = (0..<10).count { _ in bucket.takes(at: start) }
+        #expect(saved == 10)
+        bucket.setLimit(RateLimit(perSecond: 100, burst: 100), at: start)
+        let gained = bucket.takes(at: start)
+        #expect(!gained)
+        let passed = (1...100).count { bucket.takes(at: start + .milliseconds(10 * $0)) }
+        #expect((99...100).contains(passed), "\(passed)")
     }
 
-    @Test func `Limit that is not set stays so`() {
-        let time = VirtualTime()
-        Owner(time).assumeIsolated { _ in
-            var bucket = RateBucket(limit: nil, share: 1, at: time.now)
-            bucket.setLimit(RateLimit(perSecond: 1), at: time.now)
-            let passed = (0..<100).count { _ in bucket.takes(at: time.now) }
-            #expect(passed == 100)
-        }
+    @Test func `A key without a limit cannot be given one`() {
+        var bucket = RateBucket(limit: nil, share: 1, at: start)
+        bucket.setLimit(RateLimit(perSecond: 1), at: start)
+        let passed = (0..<100).count { _ in bucket.takes(at: start) }
+        #expect(passed == 100)
     }
 
     // MARK: - Concurrency

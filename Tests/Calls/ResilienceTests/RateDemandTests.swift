@@ -9,49 +9,37 @@ struct RateDemandTests {
 
     /// Measures the demand ten times a second, and returns the last result.
     private func fraction(
-        _ demand: inout RateDemand, perSecond rate: Int, waiting: Int = 0, for seconds: Int,
-        from start: Instant, admitted: inout Int
+        _ demand: inout RateDemand, perSecond rate: Int, waiting: Int = 0, for time: Duration, from start: Instant,
+        admitted: inout Int
     ) -> Double {
         var fraction = 0.0
-        for step in 1...10 * seconds {
+        for step in 1...Int(time / .milliseconds(100)) {
             admitted += rate / 10
             var statistics = RateBucket.Statistics()
-            statistics.admitted = admitted
-            statistics.waiting = waiting
+            (statistics.admitted, statistics.waiting) = (admitted, waiting)
             fraction = demand.demand(of: limit, statistics: statistics, at: start + .milliseconds(100 * step)).total
         }
         return fraction
     }
 
-    @Test func `What is used is needed with a little room`() {
+    @Test(arguments: [(30, 0, 0.3...0.33), (30, 200, 1...1), (0, 0, 0...0)])
+    func `The demand is the use with a little room and all for a long line`(
+        rate: Int, waiting: Int, expected: ClosedRange<Double>
+    ) {
         var (demand, admitted) = (RateDemand(), 0)
-        let fraction = fraction(&demand, perSecond: 30, for: 5, from: .now, admitted: &admitted)
-        #expect(fraction > 0.3 && fraction < 0.33)
-    }
-
-    @Test func `A long line needs all`() {
-        var (demand, admitted) = (RateDemand(), 0)
-        #expect(fraction(&demand, perSecond: 30, waiting: 200, for: 1, from: .now, admitted: &admitted) == 1)
+        let fraction = fraction(
+            &demand, perSecond: rate, waiting: waiting, for: .seconds(5), from: .now, admitted: &admitted)
+        #expect(expected.contains(fraction))
     }
 
     @Test func `A loop whose work has ended needs next to nothing half a second later`() {
         var (demand, admitted) = (RateDemand(), 0)
         let start = Instant.now
-        _ = fraction(&demand, perSecond: 100, for: 5, from: start, admitted: &admitted)
+        _ = fraction(&demand, perSecond: 100, for: .seconds(5), from: start, admitted: &admitted)
 
-        var fraction = 1.0
-        for step in 1...5 {
-            var statistics = RateBucket.Statistics()
-            statistics.admitted = admitted
-            fraction =
-                demand.demand(of: limit, statistics: statistics, at: start + .milliseconds(5000 + 100 * step)).total
-        }
-        #expect(fraction < 0.01)
-    }
-
-    @Test func `A loop that never had work needs nothing`() {
-        var (demand, admitted) = (RateDemand(), 0)
-        #expect(fraction(&demand, perSecond: 0, for: 2, from: .now, admitted: &admitted) == 0)
+        let later = fraction(
+            &demand, perSecond: 0, for: .milliseconds(500), from: start + .seconds(5), admitted: &admitted)
+        #expect(later < 0.01)
     }
 
     @Test func `Batch requests are left out of the interactive part`() {

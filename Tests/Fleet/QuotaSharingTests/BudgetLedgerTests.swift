@@ -77,29 +77,12 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(4, take: 2), at: 3)?.warned == [])
     }
 
-    @Test func `Clock that is wrong by years does not push the present day out`() {
-        var ledger = BudgetLedger()
-        ledger.apply(Self.message(1, take: 4), at: 0)
-        ledger.apply(Self.message(1, from: "wrong", take: 4, day: "2099-01-01"), at: 1)
-        ledger.apply(Self.message(2, from: "wrong", take: 4, day: "1970-01-01"), at: 2)
-        #expect(ledger.left(of: Self.scope(nil), on: "2026-11-23", limit: 10) == 6)
-    }
-
     @Test(arguments: [Int.min, -1, Int.max])
     func `Hostile numbers do not overflow`(number: Int) {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: number, giveBack: number, limit: number), at: 0)
         ledger.apply(Self.message(2, take: number, giveBack: number, limit: number), at: 1)
         #expect(ledger.days["p"]?["2026-11-23"]?.taken ?? -1 >= 0)
-    }
-
-    @Test func `State is the same after it was written and read`() {
-        var ledger = BudgetLedger()
-        ledger.apply(Self.message(1, take: 4, made: 2), at: 0)
-        ledger.apply(Self.order(1, limit: 5, isReset: true), at: 1)
-        let message = BudgetMessage(
-            sender: "a", number: 2, snapshot: BudgetMessage.Snapshot(offset: 1, ledger: ledger))
-        #expect(FleetCodec.message(FleetCodec.bytes(of: .budget(message))) == .budget(message))
     }
 
     // MARK: - Scopes

@@ -22,6 +22,27 @@ struct BudgetMemberTests {
         return member
     }
 
+    /// Returns a member that has not read the topic up to `end`.
+    private static func newcomer(_ budget: Int, end: Int64 = 1) -> BudgetMember {
+        let member = BudgetMember(name: "new-0", budgets: ["p": budget], scopes: ["p": scope("p")], at: start)
+        member.begin(FleetTopicExtent(first: 0, end: end, oldest: 0), at: start)
+        return member
+    }
+
+    /// A reservation by a worker that has ended.
+    private static func spent(_ take: Int, of limit: Int, number: UInt64 = 1) -> BudgetMessage {
+        let entry = BudgetMessage.Entry(scope("p"), day: day.label, limit: limit, take: take)
+        return BudgetMessage(sender: "gone", number: number, entries: [entry])
+    }
+
+    private static func left(_ member: BudgetMember, of limit: Int) -> Int {
+        member.ledger.left(of: scope("p"), on: day.label, limit: limit)
+    }
+
+    private static func remade(end: Int64 = 0) -> FleetTopicExtent {
+        FleetTopicExtent(first: 0, end: end, oldest: 0, isRemade: true)
+    }
+
     @Test func `Idle and used up providers do not delay others when the topic times out`() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
         let busy = try #require(member.accounts.firstIndex { $0.provider == "busy" })
@@ -108,51 +129,46 @@ struct BudgetMemberTests {
 
     @Test func `Topic that was made anew is told what is taken`() throws {
         let member = Self.member(["p": 1000])
-        let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 1000, take: 400)
-        member.read(BudgetMessage(sender: "other", number: 1, entries: [entry]), at: 0, now: Self.start)
+        member.read(Self.spent(400, of: 1000), at: 0, now: Self.start)
 
-        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
+        member.begin(Self.remade(), at: Self.start)
         #expect(member.isReady)
         let message = try #require(member.tick(at: Self.start + .seconds(1)))
-        let new = BudgetMember(name: "new-0", budgets: ["p": 1000], scopes: ["p": Self.scope("p")], at: Self.start)
-        new.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
+        let new = Self.newcomer(1000)
         new.read(message, at: 0, now: Self.start)
-        #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 1000) == 600)
+        #expect(Self.left(new, of: 1000) == 600)
     }
 
     /// The topic is recreated while the member reads it again from its beginning, because unread records were deleted.
     @Test func `Count is kept when the topic is made anew while it is read again`() throws {
         let member = Self.member(["p": 10])
-        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
-        member.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+        member.read(Self.spent(10, of: 10), at: 0, now: Self.start)
 
         member.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
         #expect(!member.isReady)
-        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
+        member.begin(Self.remade(), at: Self.start)
         #expect(member.isReady)
-        #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+        #expect(Self.left(member, of: 10) == 0)
         #expect(member.tick(at: Self.start + .seconds(1))?.snapshot != nil)
     }
 
     /// A member that starts on a recreated topic may read it before the others have written the day's count.
     @Test func `Member that came before the state takes it over`() throws {
         let known = Self.member(["p": 10])
-        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
-        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+        known.read(Self.spent(10, of: 10), at: 0, now: Self.start)
 
-        let new = BudgetMember(name: "new-0", budgets: ["p": 10], scopes: ["p": Self.scope("p")], at: Self.start)
-        new.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: Self.start)
+        let new = Self.newcomer(10, end: 0)
         new.account(of: "p")?.reservation.begin(Self.day)
         new.accounts[0].setWaiting(1)
         let reservation = try #require(new.tick(at: Self.start))
-        known.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
+        known.begin(Self.remade(), at: Self.start)
         for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
-        #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 9)
+        #expect(Self.left(new, of: 10) == 9)
 
         let state = try #require(known.tick(at: Self.start + .seconds(1)))
         for member in [known, new] {
             member.read(state, at: 1, now: Self.start + .seconds(1))
-            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+            #expect(Self.left(member, of: 10) == 0)
         }
         #expect(
             new.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
@@ -164,48 +180,42 @@ struct BudgetMemberTests {
     /// The first record of the new topic is about something else, and the count is written before that record is read.
     @Test func `Member that was behind takes the state over`() throws {
         let (known, behind) = (Self.member(["p": 10]), Self.member(["p": 10], name: "behind-0"))
-        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
-        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+        known.read(Self.spent(10, of: 10), at: 0, now: Self.start)
 
-        for member in [known, behind] {
-            member.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0, isRemade: true), at: Self.start)
-        }
+        for member in [known, behind] { member.begin(Self.remade(end: 1), at: Self.start) }
         let state = try #require(known.tick(at: Self.start + .seconds(1)))
         for member in [known, behind] {
             member.read(nil, at: 0, now: Self.start + .seconds(1))
             member.read(state, at: 1, now: Self.start + .seconds(1))
-            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+            #expect(Self.left(member, of: 10) == 0)
         }
     }
 
     /// Three members have read different parts of the deleted topic. The one with the oldest count writes first.
     @Test func `Count is that of the member that had read most`() throws {
         let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
-        let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 100, take: 30)
         for (number, member) in members.enumerated() {
             for offset in 0...number {
-                let spent = BudgetMessage(sender: "gone", number: UInt64(offset + 1), entries: [entry])
+                let spent = Self.spent(30, of: 100, number: UInt64(offset + 1))
                 member.read(spent, at: Int64(offset), now: Self.start)
             }
         }
 
         // The sender of the records that they lack has already written to the new topic.
-        let remade = FleetTopicExtent(first: 0, end: 1, oldest: 0, isRemade: true)
-        let again = BudgetMessage(sender: "gone", number: 4, entries: [entry])
+        let again = Self.spent(30, of: 100, number: 4)
         for member in members {
-            member.begin(remade, at: Self.start)
+            member.begin(Self.remade(end: 1), at: Self.start)
             member.read(again, at: 0, now: Self.start)
         }
         let written = try members.map { try #require($0.tick(at: Self.start + .seconds(1))) }
-        let new = BudgetMember(name: "new-0", budgets: ["p": 100], scopes: ["p": Self.scope("p")], at: Self.start)
-        new.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
+        let new = Self.newcomer(100)
         new.read(again, at: 0, now: Self.start)
         for (offset, message) in written.enumerated() {
             for member in members + [new] { member.read(message, at: Int64(offset + 1), now: Self.start + .seconds(2)) }
         }
 
         for member in members + [new] {
-            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 100) == 0)
+            #expect(Self.left(member, of: 100) == 0)
             #expect(member.ledger == members[2].ledger)
         }
     }
@@ -213,7 +223,7 @@ struct BudgetMemberTests {
     /// Another member may have read more of the former topic, and not have published its count yet.
     @Test func `Member asks for nothing when the topic was just made anew`() throws {
         let member = Self.member(["p": 100])
-        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
+        member.begin(Self.remade(), at: Self.start)
         member.accounts[0].setWaiting(1)
         let state = try #require(member.tick(at: Self.start + .seconds(1)))
         #expect(state.entries.allSatisfy { $0.take == 0 })

@@ -8,23 +8,11 @@ import Testing
 /// A daily budget that a fleet shares over a log. The simulation of whole fleets checks the same under the faults of
 /// processes and brokers: see docs/internals/fleet.md.
 struct BudgetSharingTests {
-    /// Returns delays of a topic that loses and duplicates messages, and writes some late and out of order.
-    private static func unreliable(_ seed: UInt64) -> () -> [Duration] {
-        var random = SplitMix64(state: seed)
-        return {
-            let copies = [0, 1, 1, 1, 1, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 1
-            return (0..<copies).map { _ in
-                .milliseconds(
-                    Int.random(in: 0..<10, using: &random) > 0 ? 20 : Int.random(in: 0...6000, using: &random))
-            }
-        }
-    }
-
     /// Waiting work uses the whole budget and no more, and members that have read the same records agree.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `Fleet makes all calls of the budget and none more`(seed: UInt64) {
         let fleet = BudgetFleet(of: 4, budget: 300, dayLength: .seconds(40))
-        fleet.delays = Self.unreliable(seed)
+        fleet.delays = UnreliableTopic.delays(seed, upTo: 6000)
         fleet.demand = 20
         fleet.run(until: 10)
         fleet.join(newest: .max)
@@ -38,7 +26,7 @@ struct BudgetSharingTests {
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
     func `All calls are reported although messages are lost`(seed: UInt64) {
         let fleet = BudgetFleet(of: 3, budget: 100_000, dayLength: .seconds(1000))
-        fleet.delays = Self.unreliable(seed)
+        fleet.delays = UnreliableTopic.delays(seed, upTo: 6000)
         fleet.demand = 20
         fleet.run(until: 20)
         fleet.demand = 0

@@ -49,11 +49,6 @@ struct ControlBookTests {
         #expect(rates(orders + [order(number: 6)], for: "a") == [6])
     }
 
-    @Test func `Order ends with its time`() {
-        #expect(rates([order(number: 5, until: 100)], at: 99) == [5])
-        #expect(rates([order(number: 5, until: 100)], at: 100) == [])
-    }
-
     @Test func `What is over is forgotten with its exceptions`() {
         var book = ControlBook()
         for order in [order(number: 5, until: 100), order(for: "a", isTakenBack: true)] { book.apply(order) }

@@ -212,11 +212,9 @@ struct FleetCodecTests {
         ),
     ]
 
-    @Test(arguments: messages) func `Message has these bytes`(message: FleetMessage, text: String) {
+    @Test(arguments: messages)
+    func `A message is written as these bytes and read back`(message: FleetMessage, text: String) {
         #expect(String(decoding: FleetCodec.bytes(of: message), as: UTF8.self) == text)
-    }
-
-    @Test(arguments: messages) func `Message is read as it was written`(message: FleetMessage, text: String) {
         #expect(FleetCodec.message(Array(text.utf8)) == message)
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import QuotaSharing
 import Resilience
+import TestSupport
 
 /// Members that share one limit by demand, in steps of 5 ms. They have equal numbers of partitions.
 final class LeaseFleet {
@@ -18,6 +19,8 @@ final class LeaseFleet {
     var delays: () -> [Duration] = { [.milliseconds(20)] }
     /// Returns a member's demand at a tick, if it is not set by `setDemand`.
     var demandAtTick: ((_ member: Int, _ now: Instant) -> LimitDemand)?
+    /// The owner of each partition.
+    private(set) var owners: [Int]
     private var demands: [LimitDemand]
     private var inboxes: [[(due: Instant, message: LeaseMessage)]]
     private var nextTicks: [Instant]
@@ -25,12 +28,26 @@ final class LeaseFleet {
 
     init(of count: Int, partitions: Int = 12) {
         members = (0..<count).map { [now] in LeaseMember(name: "m\($0)", limits: [Self.limit], at: now) }
+        owners = (0..<partitions).map { $0 % count }
         demands = Array(repeating: .none, count: count)
         inboxes = Array(repeating: [], count: count)
         (nextTicks, stoppedUntil) = (Array(repeating: now, count: count), Array(repeating: now, count: count))
-        for (index, member) in members.enumerated() {
-            member.assign((0..<Int32(partitions)).filter { Int($0) % count == index }, of: partitions, at: now)
-        }
+        for index in members.indices { assign(to: index) }
+    }
+
+    // MARK: - Partitions
+
+    /// Moves a partition. Its former owner gives it up before the new one has it.
+    func move(_ partition: Int, to index: Int) {
+        let former = owners[partition]
+        owners[partition] = index
+        for changed in [former, index] { assign(to: changed) }
+    }
+
+    /// Assigns its partitions to a member, or revokes all of them.
+    func assign(to index: Int, areRevoked: Bool = false) {
+        let own = owners.indices.filter { owners[$0] == index && !areRevoked }.map { Int32($0) }
+        members[index].assign(own, of: owners.count, at: now)
     }
 
     // MARK: - Running
@@ -81,4 +98,18 @@ final class LeaseFleet {
 
     /// The used part of the limit: each member's usable share, up to its demand.
     var used: Double { members.indices.reduce(0) { $0 + min(demands[$1].total, share(of: $1)) } }
+}
+
+enum UnreliableTopic {
+    /// Returns the delays of a topic that loses and duplicates messages, and passes some on late and out of order.
+    static func delays(_ seed: UInt64, upTo most: Int) -> () -> [Duration] {
+        var random = SplitMix64(state: seed)
+        return {
+            let copies = [0, 1, 1, 1, 1, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 1
+            return (0..<copies).map { _ in
+                .milliseconds(
+                    Int.random(in: 0..<10, using: &random) > 0 ? 20 : Int.random(in: 0...most, using: &random))
+            }
+        }
+    }
 }
