@@ -9,7 +9,7 @@ struct BackoffTests {
     ]
 
     @Test(arguments: ceilings)
-    func `Backoff jitter spreads from zero to the ceiling`(attempt: Int, ceiling: Duration) {
+    func `The backoff's jitter spreads from zero to the ceiling`(attempt: Int, ceiling: Duration) {
         var random = SplitMix64(state: 1)
         let delays = (0..<2000).map { _ in Backoff().delay(after: attempt, using: &random) }
         #expect(delays.allSatisfy { $0 >= .zero && $0 < ceiling })
@@ -20,7 +20,7 @@ struct BackoffTests {
     }
 
     @Test(arguments: [Duration.milliseconds(1), .milliseconds(500), .seconds(30)])
-    func `Backoff never undercuts retry after`(floor: Duration) {
+    func `The backoff is never shorter than Retry-After`(floor: Duration) {
         var random = SplitMix64(state: 2)
         let delays = (0..<500).map { _ in Backoff().delay(after: 3, floor: floor, using: &random) }
         #expect(delays.allSatisfy { $0 >= floor && $0 < floor + .milliseconds(100) })
@@ -28,7 +28,7 @@ struct BackoffTests {
     }
 
     @Test
-    func `Backoff fits into the time that is left`() {
+    func `The backoff fits into the remaining time`() {
         var random = SplitMix64(state: 3)
         for _ in 0..<500 {
             #expect(Backoff().delay(after: 6, longest: .milliseconds(30), using: &random) <= .milliseconds(30))

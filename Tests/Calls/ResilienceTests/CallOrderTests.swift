@@ -19,7 +19,7 @@ struct CallOrderTests {
         }
     }
 
-    @Test func `Batch gets its floor and no more while interactive waits`() {
+    @Test func `Batch calls get only their floor while interactive calls wait`() {
         let batch = Flow(.batch)
         let queue = Self.queue([(batch, 2000), (.standard, 1000)])
         let taken = Self.taken(1000, from: queue)
@@ -27,7 +27,7 @@ struct CallOrderTests {
         #expect(taken[.standard] == 950)
     }
 
-    @Test func `Floor of zero starves and one goes first`() {
+    @Test func `A floor of zero starves batch calls, and a floor of one serves them first`() {
         for (floor, first) in [(0.0, Flow.standard), (1.0, Flow(.batch))] {
             var terms = FairTerms()
             terms.batchFloor = floor
@@ -48,7 +48,7 @@ struct CallOrderTests {
         #expect((70...73).contains(taken[b] ?? 0))
     }
 
-    @Test func `Who made more calls than turns has fewer turns`() {
+    @Test func `A flow that made more calls than its turns has fewer turns`() {
         let (a, b) = (Flow(.interactive, tenant: "a"), Flow(.interactive, tenant: "b"))
         let queue = Self.queue([(a, 1000), (b, 1000)])
         var turns: [Flow: Int] = [:]
@@ -60,7 +60,7 @@ struct CallOrderTests {
         #expect((95...105).contains(turns[a] ?? 0))
     }
 
-    @Test func `Newcomer is told its place by class and tenant`() {
+    @Test func `The position of a new call depends on its class and tenant`() {
         let flood = Flow(.interactive, tenant: "flood")
         let queue = Self.queue([(flood, 1000), (Flow(.batch), 1000)])
         #expect(queue.ahead(of: Flow(.interactive, tenant: "quiet")) < 2)
@@ -79,7 +79,7 @@ struct CallOrderTests {
     // MARK: - Comparison with the simple algorithm
 
     @Test(arguments: 1...40)
-    func `Serves and foretells as the plain algorithm does`(seed: UInt64) {
+    func `The order and the forecast are those of the simple algorithm`(seed: UInt64) {
         var random = SplitMix64(state: seed)
         var terms = FairTerms()
         terms.batchFloor = [0, 0.05, 0.3, 1].randomElement(using: &random) ?? 0
@@ -114,7 +114,7 @@ struct CallOrderTests {
         #expect(order.isEmpty)
     }
 
-    @Test func `Forecast over many tenants is at most twice what is served before`() {
+    @Test func `A forecast over many tenants is at most twice the real position`() {
         var random = SplitMix64(state: 7)
         let (order, plain) = (CallOrder<Int>(), PlainOrder(FairTerms()))
         for number in 0..<5_000 {
@@ -133,7 +133,7 @@ struct CallOrderTests {
         }
     }
 
-    @Test func `Promoted element keeps its owner and loses its old ticket`() throws {
+    @Test func `A promoted element keeps its owner and loses its old ticket`() throws {
         final class Owner {}
         let (order, owner) = (CallOrder<String>(), Owner())
         let old = order.append("call", in: Flow(.batch), for: owner).ticket
@@ -150,7 +150,7 @@ struct CallOrderTests {
 
     /// A linear search for each removal would take minutes here.
     @Test(.timeLimit(.minutes(1)))
-    func `Thirty thousand tenants can be served charged foretold and removed`() {
+    func `Thirty thousand tenants are served, charged, forecast and removed`() {
         let order = CallOrder<Int>()
         var tickets: [CallOrder<Int>.Ticket] = []
         for number in 0..<100_000 {

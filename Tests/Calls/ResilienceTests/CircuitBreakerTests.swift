@@ -39,7 +39,7 @@ struct CircuitBreakerTests {
     // MARK: - A new key
 
     @Test(arguments: [CircuitBreaker.Reason.keyRefused, .quotaUsedUp])
-    func `New key is tried at once where the last one was to blame`(reason: CircuitBreaker.Reason) {
+    func `A new key is tried at once if the last one was the cause`(reason: CircuitBreaker.Reason) {
         let (breaker, seen) = breaker()
         breaker.trip(for: .seconds(300), because: reason, at: start)
         #expect(call(breaker, .success) != nil, "it is shut")
@@ -49,7 +49,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.map(\.to) == [.open, .halfOpen])
     }
 
-    @Test func `New key does not open a provider that fails for another reason`() {
+    @Test func `A new key does not close a breaker with another cause`() {
         let (breaker, _) = breaker()
         breaker.trip(for: .seconds(300), because: .failureRate, at: start)
 
@@ -67,7 +67,7 @@ struct CircuitBreakerTests {
 
     /// Outcomes that do not depend on the provider, such as an invalid request or a cancelled call, are not counted.
     @Test(arguments: mixes)
-    func `Breaker opens at the rate of failures or of slow calls`(
+    func `The breaker opens at the rate of failures or of slow calls`(
         good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?
     ) {
         let (breaker, seen) = breaker()
@@ -79,7 +79,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.map(\.reason) == (reason.map { [$0] } ?? []))
     }
 
-    @Test func `Breaker forgets calls older than its window`() {
+    @Test func `The breaker forgets calls older than its window`() {
         let (breaker, seen) = breaker()
         for number in 0..<100 {
             call(breaker, number.isMultiple(of: 2) ? .failure : .success, after: .seconds(2 * number))
@@ -88,7 +88,7 @@ struct CircuitBreakerTests {
     }
 
     /// All calls in flight may receive the same answer.
-    @Test func `Breaker that is tripped opens at once for the given time`() throws {
+    @Test func `A tripped breaker opens at once for the given time`() throws {
         let (breaker, seen) = breaker()
         let first = try breaker.permit(at: start)
         let second = try breaker.permit(at: start)
@@ -105,7 +105,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.first?.openFor == .seconds(200))
     }
 
-    @Test func `Disabled breaker lets every call pass`() {
+    @Test func `A disabled breaker permits every call`() {
         let (breaker, seen) = breaker { $0.isEnabled = false }
         for _ in 0..<100 { #expect(call(breaker, .failure) == nil) }
         #expect(call(breaker, .trip(for: .seconds(300), because: .keyRefused)) == nil)
@@ -115,14 +115,14 @@ struct CircuitBreakerTests {
 
     // MARK: - Open, half-open
 
-    @Test func `Open breaker tells callers when to come back`() {
+    @Test func `An open breaker returns the time until the next attempt`() {
         let (breaker, _) = breaker()
         for _ in 0..<10 { call(breaker, .failure) }
         #expect(call(breaker, .success) == .seconds(5))
         #expect(call(breaker, .success, after: .milliseconds(4999)) == .milliseconds(1))
     }
 
-    @Test func `Half open breaker lets only its number of probes pass`() throws {
+    @Test func `A half-open breaker permits only its number of probes`() throws {
         let (breaker, _) = breaker()
         for _ in 0..<10 { call(breaker, .failure) }
         let later = start + .seconds(5)
@@ -143,7 +143,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state == .closed)
     }
 
-    @Test func `Failed probes open the breaker for twice as long up to the maximum`() {
+    @Test func `Failed probes double the open time up to the maximum`() {
         let (breaker, seen) = breaker()
         for _ in 0..<10 { call(breaker, .failure) }
         var now = Duration.zero
@@ -163,7 +163,7 @@ struct CircuitBreakerTests {
     }
 
     /// The open duration may be configured to ten minutes. Doubling is capped, but never shortens the configured duration.
-    @Test func `Breaker keeps an open duration above a minute`() {
+    @Test func `The breaker keeps an open duration above a minute`() {
         let (breaker, seen) = breaker { $0.openDuration = .seconds(600) }
         for _ in 0..<10 { call(breaker, .failure) }
         #expect(call(breaker, .success, after: .seconds(599)) == .seconds(1))
@@ -173,7 +173,7 @@ struct CircuitBreakerTests {
     }
 
     /// Calls that began before an opening are not counted after it.
-    @Test func `Breaker ignores answers from before a transition`() throws {
+    @Test func `The breaker ignores answers from before a transition`() throws {
         let (breaker, seen) = breaker()
         let late = try breaker.permit(at: start)
         for _ in 0..<10 { call(breaker, .failure) }

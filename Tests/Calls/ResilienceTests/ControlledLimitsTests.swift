@@ -21,7 +21,7 @@ struct ControlledLimitsTests {
     }
 
     @Test(arguments: [true, false])
-    func `Held breaker lets nothing through however long and all after its release`(isEnabled: Bool) {
+    func `A held breaker permits no call until its release`(isEnabled: Bool) {
         var configuration = CircuitBreaker.Configuration()
         configuration.isEnabled = isEnabled
         let breaker = CircuitBreaker(configuration)
@@ -38,7 +38,7 @@ struct ControlledLimitsTests {
         #expect(breaker.reason(at: start) == nil)
     }
 
-    @Test func `Breaker that was open stays so after its release`() {
+    @Test func `A breaker that was open stays open after its release`() {
         let breaker = CircuitBreaker()
         breaker.trip(for: .seconds(60), because: .keyRefused, at: start)
         breaker.holdOpen(at: start)
@@ -48,7 +48,7 @@ struct ControlledLimitsTests {
         #expect(call(breaker, after: .seconds(60)) == nil)
     }
 
-    @Test func `New key ends no order`() {
+    @Test func `A new key ends no order`() {
         let breaker = CircuitBreaker()
         breaker.holdOpen(at: start)
         breaker.trip(for: .seconds(60), because: .keyRefused, at: start)
@@ -59,7 +59,7 @@ struct ControlledLimitsTests {
         #expect(breaker.state(at: start) == .halfOpen, "the new key is tried with care")
     }
 
-    @Test func `Failures of calls that were under way do not end the order`() throws {
+    @Test func `Failures of calls in flight do not end the order`() throws {
         let breaker = CircuitBreaker()
         let permit = try breaker.permit(at: start)
         breaker.holdOpen(at: start)
@@ -98,7 +98,7 @@ struct ControlledLimitsTests {
     // MARK: - Concurrency
 
     @Test(arguments: [true, false])
-    func `Limit follows its maximum up and down`(isAdaptive: Bool) {
+    func `The limit follows its maximum up and down`(isAdaptive: Bool) {
         let time = VirtualTime()
         Owner(time).assumeIsolated { _ in
             var configuration = ConcurrencyLimit.Configuration(maximum: 8)

@@ -42,7 +42,7 @@ struct RateDemandTests {
         #expect(later < 0.01)
     }
 
-    @Test func `Batch requests are left out of the interactive part`() {
+    @Test func `Batch requests do not count as interactive demand`() {
         var rate = RateDemand()
         let start = Instant.now
         var demand = LimitDemand.none
@@ -68,7 +68,7 @@ struct RateDemandTests {
     }
 
     /// A tenant whose requests wait only briefly still counts as one with demand.
-    @Test func `Tenants that wait now and then count for a second`() {
+    @Test func `Tenants that wait briefly count for a second`() {
         var rate = RateDemand()
         let start = Instant.now
         var counts: [Int] = []

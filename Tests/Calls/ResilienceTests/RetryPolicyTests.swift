@@ -25,7 +25,7 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: decisions)
-    func `Policy retries only what a retry may help and the deadline allows`(
+    func `The policy retries only if it may help and the deadline allows it`(
         failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?
     ) {
         let budget = RetryBudget()
@@ -45,7 +45,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test func `Policy without budget never retries`() {
+    @Test func `A policy without a retry budget never retries`() {
         var configuration = RetryBudget.Configuration()
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: 1))
@@ -62,7 +62,7 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: budgets)
-    func `Budget allows a share of the windows requests as retries`(
+    func `The retry budget is a share of the window's requests`(
         ratio: Double, perSecond: Double, requests: Int, retries: Int
     ) {
         var configuration = RetryBudget.Configuration()
@@ -79,7 +79,7 @@ struct RetryPolicyTests {
 
     /// The rule holds for any period of a window's length; its buckets shorten the window by a tenth at most.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `Budget keeps retries of an outage to its share`(seed: UInt64) {
+    func `The retry budget keeps retries of an outage to its share`(seed: UInt64) {
         var configuration = RetryBudget.Configuration()
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: seed))

@@ -117,7 +117,7 @@ struct RequestFuzzTests {
     }
 
     @Test(arguments: Envelope.allCases)
-    func `Much of one thing is a rejection`(envelope: Envelope) {
+    func `Much of one piece is rejected`(envelope: Envelope) {
         let pieces = [
             "[", "{\"a\":", "\"limit\":\"x\",", "{\"data\":", "\"", "\\u0000", " ", "9",
             "{\"location\":{\"latitude\":", "\u{FEFF}", "é",
@@ -131,7 +131,7 @@ struct RequestFuzzTests {
 
     /// Unknown headers are allowed; attributes of an event must be text.
     @Test(arguments: ["ce_id", "ce_type", "tracestate", "CE_TIME", "content-type", "ce_", "x"])
-    func `Many headers and long ones end soon`(name: String) {
+    func `Many headers and long ones are decoded or rejected`(name: String) {
         let body = Array(Records.search(with: "\"limit\":1").utf8)
         let long = [EventHeader(name, Self.much("a=b,"))]
         let many = (0..<50_000).map { EventHeader("\(name)\($0 % 999)", text: "1") }

@@ -9,7 +9,7 @@ struct PlacesTests {
         imageURL: "https://i/1",
         url: "https://u/1", rating: 4.5, ratingCount: 0, priceLevel: 2, openNow: false)
 
-    @Test func `Places come back as they went`() {
+    @Test func `A list returns the places that were added`() {
         let places: Places = [Self.full, Self.bare]
         #expect(Array(places) == [Self.full, Self.bare])
         #expect(places.count == 2 && places[1] == Self.bare)
@@ -17,7 +17,7 @@ struct PlacesTests {
     }
 
     /// Their texts may be stored differently; only the content counts.
-    @Test func `Lists are equal by their places`() {
+    @Test func `Lists with equal places are equal`() {
         var other: Places = [Self.bare, Self.full, Self.bare]
         #expect(other != [Self.full, Self.bare])
         other.removeAll { $0.provider == .googlePlaces }
@@ -29,13 +29,13 @@ struct PlacesTests {
     }
 
     @Test(arguments: [(-1, 0), (0, 0), (1, 1), (2, 2), (9, 2)])
-    func `The first are kept`(limit: Int, left: Int) {
+    func `The first places are kept`(limit: Int, left: Int) {
         var places: Places = [Self.full, Self.bare]
         places.keepFirst(limit)
         #expect(Array(places) == Array([Self.full, Self.bare].prefix(left)))
     }
 
-    @Test func `Distances are those of places with a location`() {
+    @Test func `Only places with a location have a distance`() {
         var places: Places = [Self.full, Self.bare]
         places.measureDistances(from: Coordinate(latitude: 35.6, longitude: 139.7))
         #expect(places.map(\.distanceMeters) == [0, nil])
@@ -43,7 +43,7 @@ struct PlacesTests {
 
     private struct Broken: Error {}
 
-    @Test func `A text that cannot be written leaves nothing`() {
+    @Test func `A text whose writing fails leaves nothing`() {
         var places = Places()
         let kept = places.add("kept")
         #expect(throws: Broken.self) {

@@ -39,7 +39,7 @@ struct SearchRequestValidationTests {
         "日本語", "-", "ja-", "ja--JP", "abcdefghi", "j1", "ja_JP", String(repeating: "a-", count: 18),
     ]
     @Test(arguments: refused)
-    func `What is out of range is named`(request: SearchRequest, member: String) {
+    func `The error names the member that is out of range`(request: SearchRequest, member: String) {
         let error = #expect(throws: SearchError.self) { try request.validated() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.member == member)
@@ -57,7 +57,7 @@ struct SearchRequestValidationTests {
         request { ($0.operation, $0.placeID, $0.location) = (.details, "ChIJ", nil) },
     ]
     @Test(arguments: accepted)
-    func `What is in range passes`(request: SearchRequest) throws {
+    func `A request within the limits is valid`(request: SearchRequest) throws {
         #expect(try request.validated() == request)
     }
 }

@@ -120,7 +120,7 @@ struct AnswerFuzzTests {
     /// Shops with the same layout are read with the help of the previous one's layout.
     ///
     /// An empty list in each of them prevents that, and must not change the result: neither the content of damaged shops, nor the error.
-    @Test func `Shops are read alike with and without a layout`() async throws {
+    @Test func `Shops are read in the same way with and without a layout`() async throws {
         func ask(_ shops: [[UInt8]], insertion: String) async -> Result<ProviderAnswer, SearchError> {
             let list = shops.map { $0.prefix(1) + Array(insertion.utf8) + $0.dropFirst() }
             let body =
@@ -185,7 +185,7 @@ struct AnswerFuzzTests {
     private static func repeated(_ text: (Int) -> String) -> String { (0..<60_000).map(text).joined(separator: ",") }
 
     /// Bodies near the limit of two megabytes with as many entries as fit: the time must grow with the size, not its square.
-    @Test func `Many small entries take no longer`() async throws {
+    @Test func `Many small entries take time in proportion to their size`() async throws {
         let shops = Self.repeated { #"{"id":"\#($0)","name":"n"}"# }
         let hotpepper = try await Providers.hotpepper(FakeHTTP(#"{"results":{"shop":[\#(shops)]}}"#)).ask(
             Providers.search())
@@ -206,7 +206,7 @@ struct AnswerFuzzTests {
     }
 
     @Test(arguments: ["[", #"{"results":"#, #"{"places":["#, #"{"error":"#, #""\\"#, "<", "\u{0}", " ", "9"])
-    func `Two megabytes of one thing are an error`(piece: String) async {
+    func `Two megabytes of one piece are an error`(piece: String) async {
         let body = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
         for provider in ProviderID.allCases {
             for status in [200, 400] {

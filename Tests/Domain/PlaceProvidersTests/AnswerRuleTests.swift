@@ -81,7 +81,7 @@ struct AnswerRuleTests {
     }
 
     /// `auto` falls back to the next provider only after a failure that allows it.
-    @Test func `Gateway in front of Google is a failure that another provider may cure`() async throws {
+    @Test func `The error of a gateway in front of Google allows a fallback`() async throws {
         let error = await Answer(.googlePlaces, .search, #"{"message":"x"}"#, nil).failure()
         #expect(error?.code.isRetryable == true)
     }
@@ -99,7 +99,9 @@ struct AnswerRuleTests {
         ("accessNotConfigured", .unauthorized, false), ("ipRefererBlocked", .unauthorized, false),
         ("backendError", .upstreamUnavailable, true), ("forbidden", .unauthorized, false),
     ])
-    func `Reason of googles older format decides`(reason: String, code: SearchError.Code, allowsAttempt: Bool)
+    func `The reason in Google's older format determines the code`(
+        reason: String, code: SearchError.Code, allowsAttempt: Bool
+    )
         async throws
     {
         for operation in [SearchOperation.search, .details, .photo] {
@@ -123,14 +125,14 @@ struct AnswerRuleTests {
         (#""errors":[{"reason":"rateLimitExceeded"}],"status":"PERMISSION_DENIED""#, .rateLimited),
         (#""errors":[],"status":"PERMISSION_DENIED""#, .unauthorized),
     ])
-    func `Reason of details counts before the older format and that before the status`(
+    func `A reason in details precedes the older format, which precedes the status`(
         members: String, code: SearchError.Code
     ) async {
         let answer = Answer(.googlePlaces, .search, #"{"error":{"code":403,\#(members)}}"#, code, status: 403)
         #expect(await answer.failure()?.code == code)
     }
 
-    @Test func `Quota of a day is told by its id`() async {
+    @Test func `A daily quota is recognised by its id`() async {
         let body =
             #"{"error":{"code":403,"details":[{"reason":"quotaExceeded","metadata":{"quota_limit":"SearchPerDayPerProject"}}]}}"#
         let error = await Answer(.googlePlaces, .search, body, .rateLimited, status: 403).failure()
@@ -147,7 +149,7 @@ struct AnswerRuleTests {
     ]
 
     @Test(arguments: spoiltTexts.map(\.name))
-    func `Spoilt text costs a character and not the answer`(name: String) async throws {
+    func `A damaged text costs a character and not the answer`(name: String) async throws {
         let text = try #require(Self.spoiltTexts.first { $0.name == name }).bytes
         let bodies: [(ProviderID, String)] = [
             (.hotpepper, #"{"results":{"shop":[{"id":"J1","name":"TEXT"},{"id":"J2","name":"c","address":"TEXT"}]}}"#),
@@ -170,12 +172,12 @@ struct AnswerRuleTests {
         }
     }
 
-    @Test func `Spoilt message of an error does not hide its reason`() async {
+    @Test func `A damaged message of an error does not hide its reason`() async {
         let body = #"{"error":{"code":403,"message":"a\#n\#tb","errors":[{"reason":"rateLimitExceeded"}]}}"#
         #expect(await Answer(.googlePlaces, .search, body, nil, status: 403).failure()?.code == .rateLimited)
     }
 
-    @Test func `Control character outside a string is no JSON`() async {
+    @Test func `A control character outside a string is no JSON`() async {
         let body = "{\"results\":\u{01}{\"shop\":[]}}"
         #expect(await Answer(.hotpepper, .search, body, nil).failure()?.code == .badResponse)
     }

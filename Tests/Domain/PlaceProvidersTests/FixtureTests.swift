@@ -104,7 +104,7 @@ struct FixtureTests {
     ]
 
     @Test(arguments: hotpepper + googlePlaces + legacy)
-    func `Answers are read whole`(expected: Expected) async throws {
+    func `Every place of an answer is read`(expected: Expected) async throws {
         let isDetails = expected.recorded.path.contains("/details")
         let request = isDetails ? Providers.details("asked") : Providers.search(limit: 100)
         let answer = try await expected.recorded.service().ask(request)
@@ -128,7 +128,7 @@ struct FixtureTests {
             ]
         ),
     ])
-    func `Who must be named is named`(path: String, attributions: [String]) async throws {
+    func `Every required attribution is named`(path: String, attributions: [String]) async throws {
         #expect(try await Set(RecordedAnswer(path).service().ask(Providers.search()).attributions) == Set(attributions))
     }
 

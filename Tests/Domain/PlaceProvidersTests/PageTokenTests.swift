@@ -55,7 +55,7 @@ struct PageTokenTests {
 
     /// Providers' own tokens, typing mistakes, and damaged copies of a token.
     @Test(arguments: ["garbage", "21", "CpQC-AgE_x", "~", "1h", "1h.AAAAAAAA.2", "1h.AAAAAAAA.", "9h.AAAAAAAA.2", "…"])
-    func `Search with token that is not ours is refused without a call`(token: String) async {
+    func `A search with a foreign page token is refused without a call`(token: String) async {
         for provider in [.auto] + ProviderID.allCases.map(ProviderChoice.named) {
             var request = Self.search(pageToken: token)
             request.provider = provider
@@ -72,7 +72,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func `Next page is asked of the provider that gave the token`(provider: ProviderID) async throws {
+    func `The next page is requested from the token's provider`(provider: ProviderID) async throws {
         let token = try await Self.firstPage(of: provider)
         for choice in [ProviderChoice.auto, .named(provider)] {
             var request = Self.search(pageToken: token)
@@ -99,7 +99,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func `Token sent to another provider is refused without a call`(provider: ProviderID) async throws {
+    func `A token sent to another provider is refused without a call`(provider: ProviderID) async throws {
         let token = try await Self.firstPage(of: provider)
         for other in ProviderID.allCases where other != provider {
             var request = Self.search(pageToken: token)
@@ -124,7 +124,7 @@ struct PageTokenTests {
         ("words moved from one member to the next", { ($0.category, $0.keyword) = ("cafe抹", "茶") }),
     ]
     @Test(arguments: otherSearches)
-    func `Token sent with another search is refused without a call`(
+    func `A token sent with another search is refused without a call`(
         name: String, change: @Sendable (inout SearchRequest) -> Void
     ) async throws {
         for provider in ProviderID.allCases {
@@ -142,7 +142,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func `Next page may be asked for with another limit timeout and session`(provider: ProviderID) async throws {
+    func `The next page may have another limit, timeout and session`(provider: ProviderID) async throws {
         var request = Self.search(pageToken: try await Self.firstPage(of: provider))
         (request.limit, request.timeout, request.sessionID) = (7, .seconds(9), "s-2")
         request.requestID = "another"
@@ -160,7 +160,7 @@ struct PageTokenTests {
         #expect(calls[provider]?.count == 1)
     }
 
-    @Test func `Token of a provider that has no key here is unauthorized`() async throws {
+    @Test func `A token of a provider without a key is unauthorized`() async throws {
         let token = try await Self.firstPage(of: .hotpepper)
         let http = FakeHTTP(#"{"places":[]}"#)
         let selection = ProviderSelection(services: [Providers.google(http)])

@@ -156,7 +156,7 @@ struct ProviderFailureTests {
         (.truncated, .badResponse), (.protocolViolation, .badResponse), (.tooLarge, .badResponse),
         (.invalidRequest, .internal),
     ])
-    func `A failure of the transport has its code and holds no key`(kind: HTTPError.Kind, code: SearchError.Code)
+    func `A failure of the transport has its code and contains no key`(kind: HTTPError.Kind, code: SearchError.Code)
         async throws
     {
         for service in Providers.all(FakeHTTP([.failure(HTTPError(kind, "broken"))])) {
@@ -169,7 +169,7 @@ struct ProviderFailureTests {
     }
 
     /// A front end may echo the request in a link or a name: this must not reach an event.
-    @Test func `Answer that repeats the key is refused`() async {
+    @Test func `An answer that repeats the key is refused`() async {
         let hotpepper = [
             #"{"id":"a","name":"x","urls":{"pc":"https://a/?key=KEY"}}"#, #"{"id":"a","name":"KEY"}"#,
             #"{"id":"a","name":"x","genre":{"name":"\u004BEY"}}"#,
@@ -208,14 +208,14 @@ struct ProviderFailureTests {
     }
 
     /// `test`, a key for simulators: it may occur in any answer, and is no secret.
-    @Test func `Answer that holds a short key is taken`() async {
+    @Test func `An answer that contains a short key is accepted`() async {
         let http = FakeHTTP(#"{"places":[{"id":"test","displayName":{"text":"A test"}}]}"#)
         let service = Providers.service(.googlePlaces, http, key: "test")
         #expect(await service.failure(Providers.search()) == nil)
     }
 
     /// The same holds for texts made from its parts.
-    @Test func `Description of a service holds no key`() {
+    @Test func `The description of a service contains no key`() {
         let key = ProviderKey(Providers.key)
         var texts = ["\(key)", String(reflecting: key)]
         for service in Providers.all(FakeHTTP("")) {
@@ -226,7 +226,7 @@ struct ProviderFailureTests {
         #expect(texts.dropFirst(2).allSatisfy { $0.contains(".test") })
     }
 
-    @Test func `Service without a key makes no call`() async {
+    @Test func `A service without a key makes no call`() async {
         let http = FakeHTTP("{}")
         for service in Providers.all(http, key: "") {
             for operation in SearchOperation.allCases {
@@ -238,7 +238,7 @@ struct ProviderFailureTests {
 
     /// A provider's status is copied into events only if it looks like a status name.
     @Test(arguments: ["two words", "a\\nb", "\\u0000", String(repeating: "A", count: 65), "<b>", "状態"])
-    func `Status that is no name is not passed on`(status: String) async {
+    func `A status that is no name is not published`(status: String) async {
         let legacy = await Providers.legacy(FakeHTTP(#"{"results":[],"status":"\#(status)"}"#)).failure(
             Providers.search())
         #expect(legacy?.code == (status.hasPrefix("A") ? .upstreamRejected : .badResponse))
@@ -251,7 +251,7 @@ struct ProviderFailureTests {
 
     /// Each provider, with seconds, and with a date (RFC 9110, 5.6.7).
     @Test(arguments: [429, 503])
-    func `Retry after of each provider is heeded`(status: Int) async {
+    func `Retry-After of each provider is used`(status: Int) async {
         let bodies = ["", #"{"error":{"status":"\#(status == 429 ? "RESOURCE_EXHAUSTED" : "UNAVAILABLE")"}}"#]
         for body in bodies {
             let http = FakeHTTP(status, body, retryAfter: "12")

@@ -18,7 +18,7 @@ struct ProviderKeyTests {
             for: Providers.search(), followUp: nil, before: Deadline(Instant.now + .seconds(5)))
     }
 
-    @Test func `Next call uses the new key`() async throws {
+    @Test func `The next call uses the new key`() async throws {
         let (http, key) = (FakeHTTP(#"{"results":{"results_available":0,"shop":[]}}"#), ProviderKey(Self.old))
         let service = service(http, key)
 
@@ -33,7 +33,7 @@ struct ProviderKeyTests {
 
     /// A call that began with the old key may be answered after the change.
     @Test(arguments: [old, new])
-    func `Answer that repeats either key is refused`(repeated: String) async throws {
+    func `An answer that repeats either key is refused`(repeated: String) async throws {
         let shop = #"{"id":"J001","name":"\#(repeated)","lat":35.6,"lng":139.7}"#
         let http = FakeHTTP(#"{"results":{"results_available":1,"shop":[\#(shop)]}}"#)
         let key = ProviderKey(Self.old)

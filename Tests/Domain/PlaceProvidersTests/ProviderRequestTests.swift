@@ -30,7 +30,7 @@ struct ProviderRequestTests {
 
     private static func ok(_ body: String) -> Result<HTTPResponse, HTTPError> { .success(HTTPResponse(200, body)) }
 
-    @Test func `Hotpepper`() async {
+    @Test func `Hot Pepper gets these requests`() async {
         var request = Self.everything
         request.openNow = nil
         request.pageToken = "21"
@@ -54,7 +54,7 @@ struct ProviderRequestTests {
     }
 
     /// A comma would separate keywords.
-    @Test func `Hotpepper gets blanks for the commas of a keyword`() async {
+    @Test func `Hot Pepper gets blanks for the commas of a keyword`() async {
         var request = Providers.search()
         request.keyword = "ラ,b,,"
         let url = await Self.sent(.hotpepper, request).first?.url
@@ -66,12 +66,12 @@ struct ProviderRequestTests {
         ("ramen_restaurant", "G013"), ("ramen_restauranx", nil), ("g017", "G017"), ("G17", nil), ("hospital", nil),
         ("", nil),
     ])
-    func `Hotpepper has a genre for a category`(category: String, genre: String?) {
+    func `Hot Pepper has a genre for a category`(category: String, genre: String?) {
         #expect(HotpepperRequest.genre(for: category) == genre)
     }
 
     @Test(arguments: [Providers.search(), Providers.details("J009900001"), Providers.photo("J009900001")])
-    func `Hotpepper is asked for everything where the setting says full`(request: SearchRequest) async {
+    func `Hot Pepper returns everything with the setting full`(request: SearchRequest) async {
         let http = FakeHTTP("")
         _ = await Providers.hotpepper(http, response: .full).failure(request)
         #expect(http.requests.count == 1)
@@ -88,7 +88,7 @@ struct ProviderRequestTests {
     }
 
     @Test(arguments: [(7, 7), (20, 20), (50, 20)])
-    func `Google places nearby`(limit: Int, count: Int) async {
+    func `Google gets this nearby search`(limit: Int, count: Int) async {
         let sent = await Self.sent(
             .googlePlaces, Providers.search(category: "cafe", radius: 1499.5, language: "zh-TW", limit: limit))
         #expect(sent.map(\.url) == ["https://new.test/v1/places:searchNearby"])
@@ -102,7 +102,7 @@ struct ProviderRequestTests {
         )
     }
 
-    @Test func `Google places text`() async {
+    @Test func `Google gets this text search`() async {
         let sent = await Self.sent(.googlePlaces, Self.everything)
         #expect(sent.map(\.url) == ["https://new.test/v1/places:searchText"])
         #expect(Self.headers(sent[0]).last == "X-Goog-FieldMask: \(Self.searchMask),nextPageToken")
@@ -115,14 +115,14 @@ struct ProviderRequestTests {
     }
 
     /// The next page must repeat all other parameters.
-    @Test func `Next page of a text search repeats the request`() async {
+    @Test func `The next page of a text search repeats the request`() async {
         var next = Self.everything
         next.pageToken = "token/+ \"1\""
         let (first, second) = await (Self.sent(.googlePlaces, Self.everything), Self.sent(.googlePlaces, next))
         #expect(Self.text(second[0]) == Self.text(first[0]).dropLast() + #","pageToken":"token/+ \"1\""}"#)
     }
 
-    @Test func `Google places details and photo`() async {
+    @Test func `Google gets these requests for details and a photo`() async {
         let details = await Self.sent(.googlePlaces, Providers.details("ChIJ_x-1?a/b", language: "ja"))
         #expect(details.map(\.url) == ["https://new.test/v1/places/ChIJ_x-1%3Fa%2Fb?languageCode=ja"])
         let mask = Self.searchMask.replacing("places.", with: "") + ",photos,websiteUri"
@@ -140,7 +140,7 @@ struct ProviderRequestTests {
         #expect(Self.headers(photo[1]) == ["X-Goog-Api-Key: \(Self.key)"])
     }
 
-    @Test func `Google places legacy`() async {
+    @Test func `Google's older service gets these requests`() async {
         let search = await Self.sent(.googlePlacesLegacy, Self.everything)
         #expect(
             search.map(\.url) == [
@@ -175,7 +175,7 @@ struct ProviderRequestTests {
     }
 
     /// `opennow` applies by its presence. A keyword that repeats the type would find nothing.
-    @Test func `Filter that is off and keyword that repeats the type are not sent`() async {
+    @Test func `A filter that is off and a keyword equal to the type are not sent`() async {
         let url = await Self.sent(
             .googlePlacesLegacy, Providers.search(category: "hospital", keyword: "Hospital", openNow: false))[0].url
         #expect(!url.contains("opennow"))
@@ -208,7 +208,7 @@ struct ProviderRequestTests {
         (-89.9, 0),
         (90, 0),
     ])
-    func `Box of a text search holds its circle`(latitude: Double, longitude: Double) {
+    func `The box of a text search contains its circle`(latitude: Double, longitude: Double) {
         let centre = Coordinate(latitude: latitude, longitude: longitude)
         for radius in [100.0, 1500, 50_000] {
             let (low, high) = GooglePlacesRequests.box(around: centre, radius: radius)
@@ -237,7 +237,7 @@ struct ProviderRequestTests {
     private static let notYet = HTTPResponse(200, #"{"status":"INVALID_REQUEST"}"#)
 
     /// After three retries, each two seconds later, the token is invalid.
-    @Test func `Token that stays invalid is refused after four calls`() async throws {
+    @Test func `A token that stays invalid is refused after four calls`() async throws {
         let http = FakeHTTP([.success(Self.notYet)])
         let service = Providers.legacy(http)
         let request = Providers.search(pageToken: "t")
@@ -259,7 +259,7 @@ struct ProviderRequestTests {
     }
 
     /// No other failure is retried: not without a token, and not after another rejection.
-    @Test func `Only a token is waited for`() async {
+    @Test func `Only a new page token is retried`() async {
         let refused = HTTPResponse(200, #"{"status":"REQUEST_DENIED"}"#)
         for (answer, token) in [(Self.notYet, nil), (refused, "t")] {
             let http = FakeHTTP([.success(answer)])
@@ -271,7 +271,7 @@ struct ProviderRequestTests {
     // MARK: - Pictures
 
     /// An "over quota" picture is no photo; a redirect to a picture is one.
-    @Test func `Picture of a quota notice is no photo and a redirect is one`() async throws {
+    @Test func `A picture of a quota notice is no photo, and a redirect is one`() async throws {
         let photos = Self.ok(#"{"photos":[{"name":"places/p1/photos/r"}]}"#)
         func media(_ status: Int, _ body: String, _ location: String? = nil) -> GooglePlacesService {
             Providers.google(FakeHTTP([photos, .success(HTTPResponse(status, body, location: location))]))

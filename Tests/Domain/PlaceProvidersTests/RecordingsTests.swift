@@ -34,7 +34,7 @@ struct RecordingsTests {
     @Test(
         .enabled(if: isThere, "recordings of provider answers are not beside the repository"),
         arguments: ProviderID.allCases)
-    func `Recorded answers are read whole`(provider: ProviderID) async throws {
+    func `Every place of a recorded answer is read`(provider: ProviderID) async throws {
         for (name, body) in Self.bodies(of: provider) where !Self.unasked.contains(where: name.hasPrefix) {
             let isDetails = name.hasPrefix("details") || name.hasPrefix("place")
             let request = isDetails ? Providers.details("x") : Providers.search(limit: 100)

@@ -40,7 +40,7 @@ struct RefusedKeyTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func `One forbidden keyword does not shut the provider for others`(provider: ProviderID) async throws {
+    func `One forbidden keyword does not close the provider for others`(provider: ProviderID) async throws {
         let http = FakeHTTP([
             .success(Self.forbidden), .success(HTTPResponse(200, try #require(Self.answers[provider]))),
         ])
@@ -51,7 +51,7 @@ struct RefusedKeyTests {
 
     /// If a front end rejects a key without a reason, the breaker opens after failing calls, as in any outage.
     @Test(arguments: ProviderID.allCases)
-    func `Provider that forbids everything is shut soon`(provider: ProviderID) async throws {
+    func `A provider that forbids everything is closed soon`(provider: ProviderID) async throws {
         let http = FakeHTTP([.success(Self.forbidden)])
         let codes = try await Self.codes(of: (0..<30).map { "keyword \($0)" }, from: provider, http)
         #expect(codes.prefix(20).allSatisfy { $0 == .unauthorized })
@@ -69,7 +69,7 @@ struct RefusedKeyTests {
         (.googlePlacesLegacy, 403, #"{"status":"REQUEST_DENIED"}"#),
     ]
     @Test(arguments: refusals)
-    func `Answer that blames the key shuts the provider at once`(
+    func `An answer that rejects the key closes the provider at once`(
         provider: ProviderID, status: Int, body: String
     ) async throws {
         let http = FakeHTTP(status, body)

@@ -27,7 +27,7 @@ struct RepeatedKeyTests {
     }
 
     @Test(arguments: [key, "BAD_KEY_" + key, key.lowercased(), #"\u0053ECRET0123456789"#])
-    func `Status that repeats the key is left out`(status: String) async throws {
+    func `A status that repeats the key is left out`(status: String) async throws {
         for (provider, httpStatus, body) in answers(repeating: status) {
             let error = try #require(await failure(provider, httpStatus, body))
             #expect(error.providerStatus == nil, "\(provider) \(httpStatus)")
@@ -36,7 +36,7 @@ struct RepeatedKeyTests {
         }
     }
 
-    @Test func `Status that does not repeat the key stays`() async throws {
+    @Test func `A status that does not repeat the key stays`() async throws {
         for (provider, httpStatus, body) in answers(repeating: "SECRET_OTHER") {
             let error = try #require(await failure(provider, httpStatus, body))
             #expect(error.providerStatus == "SECRET_OTHER")
@@ -44,7 +44,7 @@ struct RepeatedKeyTests {
     }
 
     /// A key of digits may come back as a number.
-    @Test func `Number that is the key is left out`() async throws {
+    @Test func `A number that is the key is left out`() async throws {
         let body = #"{"results":{"error":[{"code":1234567890123,"message":"no"}]}}"#
         let error = try #require(await failure(.hotpepper, 200, body, key: "1234567890123"))
         #expect(error.code == .upstreamRejected)
@@ -61,7 +61,7 @@ struct RepeatedKeyTests {
     ]
 
     @Test(arguments: spellings)
-    func `Result that repeats the key is refused`(spelling: String) async throws {
+    func `A result that repeats the key is refused`(spelling: String) async throws {
         let shop = #"{"id":"J001","name":"A","urls":{"pc":"https://shop.test/?q=\#(spelling)&r=1"}}"#
         let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
         let error = try #require(await failure(.hotpepper, 200, body), "\(spelling)")
@@ -73,13 +73,13 @@ struct RepeatedKeyTests {
         "100% SECRET", "%E3%81%82%53", "SECRET&amp;0123456789", "%", "%5", "&#", "&#x;", #"\\u00"#, "&#99999999;",
         "%53ECRET-0123456789",
     ])
-    func `Result with other escapes is taken`(text: String) async {
+    func `A result with other escapes is accepted`(text: String) async {
         let shop = #"{"id":"J001","name":"A","address":"\#(text)"}"#
         let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
         #expect(await failure(.hotpepper, 200, body) == nil, "\(text)")
     }
 
-    @Test func `Redirect of a picture that holds the key is refused`() async throws {
+    @Test func `A redirect that contains the key is refused`() async throws {
         let found = #"{"status":"OK","result":{"place_id":"p","name":"A","photos":[{"photo_reference":"r"}]}}"#
         let picture = HTTPResponse(302, "", location: "https://pictures.test/%53ECRET0123456789")
         let http = FakeHTTP([.success(HTTPResponse(200, found)), .success(picture)])

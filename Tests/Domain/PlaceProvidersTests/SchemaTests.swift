@@ -54,7 +54,7 @@ struct SchemaTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func `Odd answers make outcomes that keep their schemas`(provider: ProviderID) async throws {
+    func `Odd answers lead to outcomes that satisfy their schemas`(provider: ProviderID) async throws {
         let templates = provider == .hotpepper ? Self.hotpepper : provider == .googlePlaces ? Self.google : Self.legacy
         let requests = [Providers.search(limit: 100), Providers.details("J001"), Providers.photo("J001")]
         let schemas = (result: try JSONSchema("result"), error: try JSONSchema("error"))
@@ -106,7 +106,7 @@ struct SchemaTests {
             ("https://abcdefghijklmnop-0123456789", true), ("https://abcdefghijklmnopqrstuvwxyz@", false),
             ("https://abcdefghijklmnopqrstuvwxyz.exam ple/", false), ("https://abcdefghijklmnop\\example.jp/", false),
         ])
-    func `Only web addresses with a host are UR ls`(url: String, isValid: Bool) async throws {
+    func `Only web addresses with a host are URLs`(url: String, isValid: Bool) async throws {
         #expect(WebAddress.isValid(url) == isValid)
         // The URL in a provider's answer.
         let escaped = url.replacing("\\", with: "\\\\").replacing("\u{0}", with: "\\u0000")
@@ -117,7 +117,7 @@ struct SchemaTests {
         #expect(place?.imageURL == (isValid ? url : nil))
     }
 
-    @Test func `Own page is replaced by the website where it is no URL`() async throws {
+    @Test func `The website replaces a page that is no URL`() async throws {
         let place = #"{"id":"a","googleMapsUri":"javascript:x","websiteUri":"https://a.example/"}"#
         let google = try await Providers.google(FakeHTTP(#"{"places":[\#(place)]}"#)).ask(Providers.search())
         #expect(google.places.first?.url == "https://a.example/")
@@ -129,7 +129,7 @@ struct SchemaTests {
     }
 
     /// The same shop, with its numbers and texts as they are and with each character escaped, with a shared layout and without one.
-    @Test func `Escapes change nothing that is read`() async throws {
+    @Test func `Escapes do not change the values`() async throws {
         func read(_ shops: [String]) async throws -> Places {
             let body = #"{"results":{"shop":[\#(shops.joined(separator: ","))]}}"#
             return try await Providers.hotpepper(FakeHTTP(body)).ask(Providers.search(limit: 100)).places

@@ -13,7 +13,7 @@ struct SuitabilityTests {
         (31.23, 121.47, false), (46.96, 142.73, false), (33.50, 126.53, false),
     ]
     @Test(arguments: positions)
-    func `Search suits Hotpepper in japan only`(latitude: Double, longitude: Double, isInJapan: Bool) throws {
+    func `A search suits Hot Pepper in Japan only`(latitude: Double, longitude: Double, isInJapan: Bool) throws {
         let services: [any PlaceService] = [Providers.hotpepper(FakeHTTP("")), Providers.google(FakeHTTP(""))]
         let request = SearchRequest(
             requestID: "r", location: Coordinate(latitude: latitude, longitude: longitude))
@@ -26,7 +26,7 @@ struct SuitabilityTests {
         ("J001234567", true), ("J00123456", false), ("J0012345678", false), ("j001234567", false),
         ("JOO1234567", false), ("ChIJ001234", false), ("", false),
     ])
-    func `Id in hotpeppers form goes to Hotpepper alone`(id: String, isShop: Bool) {
+    func `An id in Hot Pepper's form suits only Hot Pepper`(id: String, isShop: Bool) {
         for request in [Providers.details(id), Providers.photo(id)] {
             let suitability = Providers.hotpepper(FakeHTTP("")).suitability(for: request)
             #expect(suitability == (isShop ? .certain : .unlikely))

@@ -25,7 +25,8 @@ struct TracedHTTPTests {
         (ProviderID.hotpepper, "GET", "/hotpepper/gourmet/v1/"), (.googlePlaces, "POST", "/v1/places:searchNearby"),
         (.googlePlacesLegacy, "GET", "/maps/api/place/nearbysearch/json"),
     ])
-    func `Span shows address and status and no query`(provider: ProviderID, method: String, path: String) async {
+    func `A span has the address and the status, and no query`(provider: ProviderID, method: String, path: String) async
+    {
         let content = await span(provider, FakeHTTP(503, ""))
         let attributes = content.attributes
         #expect(content.name == "\(method) \(provider.rawValue)")
@@ -40,13 +41,13 @@ struct TracedHTTPTests {
         }
     }
 
-    @Test func `Call without an answer has no status`() async {
+    @Test func `A call without an answer has no status`() async {
         let content = await span(.hotpepper, FakeHTTP([.failure(HTTPError(.connect, "refused"))]))
         #expect(content.attributes.get("http.request.method") == .string("GET"))
         #expect(content.attributes.get("http.response.status_code") == nil)
     }
 
-    @Test func `Provider is told no trace`() async throws {
+    @Test func `A provider receives no trace headers`() async throws {
         let (traced, plain) = (FakeHTTP(503, ""), FakeHTTP(503, ""))
         _ = await span(.googlePlaces, traced)
         _ = try? await Providers.google(plain).call(
@@ -59,7 +60,7 @@ struct TracedHTTPTests {
         ("http://a", "a", 80), ("https://a/b?c=d", "a", 443), ("http://127.0.0.1:8090/x", "127.0.0.1", 8090),
         ("http://[::1]:80/x", "::1", 80), ("https://[::1]/x", "::1", 443), ("HTTPS://A:1/", "A", 1),
     ])
-    func `Address of AURL is host and port`(url: String, host: String, port: Int) {
+    func `The address of a URL is host and port`(url: String, host: String, port: Int) {
         let address = CallAddress(url)
         #expect(address.host == host)
         #expect(address.port == port)

@@ -67,7 +67,7 @@ struct BudgetAccountsTests {
 
     // MARK: - Other fleets
 
-    @Test func `New fleet has its calls and its orders after thousand other groups`() throws {
+    @Test func `A new fleet has its calls and orders after a thousand other groups`() throws {
         let member = Self.member()
         Self.read(Self.thousandGroups, by: member)
         #expect(member.ledger == BudgetLedger(), "nothing is kept of other fleets")
@@ -80,7 +80,7 @@ struct BudgetAccountsTests {
     }
 
     /// `make scale` measures larger numbers. These bounds are ten times the measured values.
-    @Test func `Message of another group costs little time and no memory`() throws {
+    @Test func `A message of another group takes little time and no memory`() throws {
         let member = Self.member()
         let bytes = Self.thousandGroups.map { FleetCodec.bytes(of: .budget($0)) }
         let begin = ContinuousClock.now
@@ -98,7 +98,7 @@ struct BudgetAccountsTests {
         #expect(FleetCodec.bytes(of: .budget(state)).count < 600)
     }
 
-    @Test func `History goes on from the snapshot of its own fleet only`() throws {
+    @Test func `The history continues only from a snapshot of the own fleet`() throws {
         func member(of fleet: String, reading messages: [BudgetMessage]) -> BudgetMember {
             let member = BudgetMember(
                 name: "new-0", budgets: ["p": 100], scopes: ["p": Self.scope(fleet: fleet)], at: Self.start)
@@ -142,7 +142,7 @@ struct BudgetAccountsTests {
     }
 
     /// One member's clock is wrong; the day that the others use stays.
-    @Test func `Clock that is wrong ends no day of other accounts`() {
+    @Test func `A wrong clock ends no day of other accounts`() {
         var ledger = BudgetLedger()
         for number in 0..<50 {
             let wrong = Self.entry(Self.scope("wrong \(number)"), day: "2099-01-\(number)")
@@ -168,7 +168,7 @@ struct BudgetAccountsTests {
         BudgetMessage(sender: key, number: 1, entries: [entry(scope(key))])
     }
 
-    @Test func `Key without an account gets no calls and that is shown and reported once`() {
+    @Test func `A key without an account gets no calls, which is reported once`() {
         let member = Self.memberWithoutRoom()
         member.accounts[0].setWaiting(1)
         for second in 1..<10 { _ = member.tick(at: Self.start + .seconds(second)) }
@@ -185,13 +185,13 @@ struct BudgetAccountsTests {
         #expect(ledger.apply(Self.message(of: "one more"), at: 301)?.granted == [0])
     }
 
-    @Test func `Order is applied without room too`() {
+    @Test func `An order is applied although the table is full`() {
         let member = Self.memberWithoutRoom()
         Self.read([Self.order(0)], from: 300, by: member)
         #expect(member.ledger.left(of: Self.scope("k7"), on: Self.day, limit: 100) == 0)
     }
 
-    @Test func `Key gets an account on the next day`() throws {
+    @Test func `A key gets an account on the next day`() throws {
         let member = Self.memberWithoutRoom()
         Self.setDay("2026-11-24", of: member)
         #expect(!member.accounts[0].status.isFull)
@@ -210,7 +210,7 @@ struct BudgetAccountsTests {
         #expect(member.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil)
     }
 
-    @Test func `Order for another day is not acknowledged`() {
+    @Test func `An order for another day is not acknowledged`() {
         for (day, fleet, isAcknowledged) in [(Self.day, "f", true), ("2026-11-22", "f", false), (Self.day, "g", false)]
         {
             let member = Self.member()
@@ -222,7 +222,7 @@ struct BudgetAccountsTests {
     // MARK: - Forged messages
 
     /// Every writer of the topic can use a member's name and number.
-    @Test func `Forged record under a members own name ends nothing`() throws {
+    @Test func `A forged record with a member's name has no effect`() throws {
         let member = Self.member()
         member.accounts[0].setWaiting(1)
         let message = try #require(member.tick(at: Self.start))
@@ -232,7 +232,7 @@ struct BudgetAccountsTests {
         #expect(try Self.ask(member, at: 1) != nil, "it asks again")
     }
 
-    @Test func `Forged totals are summed without a trap`() {
+    @Test func `Forged totals are summed without overflow`() {
         var status = BudgetStatus(nil)
         status.made = ["search": .max, "photo": .max]
         #expect(status.used == .max)

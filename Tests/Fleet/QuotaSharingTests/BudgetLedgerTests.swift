@@ -26,7 +26,7 @@ struct BudgetLedgerTests {
         return BudgetMessage(sender: "person \(number)", number: 1, order: order)
     }
 
-    @Test func `Reservation gets what is left`() {
+    @Test func `A reservation gets the calls that are left`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.granted == [7])
         #expect(ledger.apply(Self.message(1, from: "b", take: 7), at: 1)?.granted == [3])
@@ -35,7 +35,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(2, from: "b", take: 5), at: 4)?.granted == [2])
     }
 
-    @Test func `Doubled and overtaken message does nothing`() {
+    @Test func `A duplicated or late message has no effect`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(2, take: 3), at: 0)
         #expect(ledger.apply(Self.message(2, take: 3), at: 1) == nil)
@@ -43,7 +43,7 @@ struct BudgetLedgerTests {
         #expect(ledger.days["p"]?["2026-11-23"]?.taken == 3)
     }
 
-    @Test func `Each member goes by the budget of its settings`() {
+    @Test func `Each member uses the budget of its settings`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 20, limit: 10), at: 0)?.granted == [10])
         #expect(ledger.apply(Self.message(1, from: "new", take: 20, limit: 15), at: 1)?.granted == [5])
@@ -51,7 +51,7 @@ struct BudgetLedgerTests {
         #expect(ledger.days["p"]?["2026-11-23"]?.budget == 10)
     }
 
-    @Test func `Ordered budget counts for all until the day ends`() {
+    @Test func `An ordered budget applies to all until the day ends`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 10), at: 0)
         ledger.apply(Self.order(1, limit: 12), at: 1)
@@ -59,7 +59,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(3, take: 99, day: "2026-11-24"), at: 3)?.granted == [10])
     }
 
-    @Test func `Reset keeps what is reserved and not made`() throws {
+    @Test func `A reset keeps calls that are reserved and not made`() throws {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 9, made: 6), at: 0)
         ledger.apply(Self.order(1, isReset: true), at: 1)
@@ -69,7 +69,7 @@ struct BudgetLedgerTests {
         #expect(day.since == "2026-11-23T12:00:00Z")
     }
 
-    @Test func `Four fifths are noticed once`() {
+    @Test func `The warning at four fifths comes once`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.warned == [])
         #expect(ledger.apply(Self.message(2, take: 1), at: 1)?.warned == ["p"])
@@ -95,7 +95,7 @@ struct BudgetLedgerTests {
         ledger.day("2026-11-23", of: scope)?.taken
     }
 
-    @Test func `Each fleet and each key has a budget of its own`() {
+    @Test func `Each fleet and each key has a separate budget`() {
         var ledger = BudgetLedger()
         for (offset, scope) in [Self.scope("f", "k"), Self.scope("g", "k"), Self.scope("f", "l")].enumerated() {
             let message = Self.message(1, from: scope.name, take: 10, for: scope)
@@ -117,7 +117,7 @@ struct BudgetLedgerTests {
         #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 2)
     }
 
-    @Test func `Order counts for every key of its fleet also those that come later`() {
+    @Test func `An order applies to every key of its fleet, also to later ones`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, from: "a", take: 1, for: Self.scope("f", "k")), at: 0)
         ledger.apply(Self.message(1, from: "b", take: 1, for: Self.scope("g", "k")), at: 1)
@@ -134,7 +134,7 @@ struct BudgetLedgerTests {
             renewals: [BudgetMessage.Renewal(provider: "p", fleet: "f", old: old, new: new)])
     }
 
-    @Test func `Replaced key goes on with the budget of the old one`() {
+    @Test func `A replaced key continues with the budget of the old one`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, from: "a", take: 6, for: Self.scope("f", "old")), at: 0)
         // One worker was restarted with the new key, another read it from its file.
@@ -151,14 +151,14 @@ struct BudgetLedgerTests {
         #expect(ledger.accounts(of: "p", fleet: "f").count == 1)
     }
 
-    @Test func `Reset of a day without calls does not hide its warning`() {
+    @Test func `A reset of a day without calls does not hide its warning`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.order(1, isReset: true), at: 0)
         #expect(ledger.apply(Self.message(1, take: 8), at: 1)?.warned == ["p"])
     }
 
     /// A member whose clock jumps names more days than are kept.
-    @Test func `Day that is spoken of stays whatever other days are named`() {
+    @Test func `A day in use stays whatever other days are named`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)
         for day in 10..<30 {
@@ -172,7 +172,7 @@ struct BudgetLedgerTests {
     }
 
     @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
-    func `State of any numbers is read and gone on with`(number: String) {
+    func `A state with any numbers is read and used`(number: String) {
         let day = """
             {"taken":\(number),"made":{"search":\(number),"photo":\(number)},"limit":\(number),"isWarned":false,\
             "touched":\(number)}

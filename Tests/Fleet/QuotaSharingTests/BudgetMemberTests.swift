@@ -43,7 +43,7 @@ struct BudgetMemberTests {
         FleetTopicExtent(first: 0, end: end, oldest: 0, isRemade: true)
     }
 
-    @Test func `Idle and used up providers do not delay others when the topic times out`() throws {
+    @Test func `Idle and used-up providers do not delay others when the topic times out`() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
         let busy = try #require(member.accounts.firstIndex { $0.provider == "busy" })
         member.accounts[busy].setWaiting(1)
@@ -75,7 +75,7 @@ struct BudgetMemberTests {
         #expect(!calm.isTimedOut(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
     }
 
-    @Test func `Member looks at its clock no more often when the day is used up`() throws {
+    @Test func `A member ticks no more often when the day is used up`() throws {
         let member = Self.member(["p": 8])
         var now = Self.start
         var offset: Int64 = 0
@@ -95,7 +95,7 @@ struct BudgetMemberTests {
         #expect(member.nextTick(at: now) == BudgetTerms.tick)
     }
 
-    @Test func `Topic that takes nothing costs no memory`() {
+    @Test func `A topic that accepts no record costs no memory`() {
         let member = Self.member(["p": 1000])
         var numbers: Set<UInt64> = []
         for second in 0..<3600 {
@@ -105,7 +105,7 @@ struct BudgetMemberTests {
         #expect(numbers.count == 8)
     }
 
-    @Test func `Members with that budget answer a question`() throws {
+    @Test func `Only members with the budget answer a question`() throws {
         for (provider, fleet, isAnswered) in [("p", "f", true), ("p", "g", false), ("q", "f", false)] {
             let member = Self.member(["p": 1000])
             let question = BudgetMessage.Question(provider: provider, fleet: fleet)
@@ -114,7 +114,7 @@ struct BudgetMemberTests {
         }
     }
 
-    @Test func `Replaced key is told until it is read back`() throws {
+    @Test func `A replaced key is published until it is read back`() throws {
         let member = Self.member(["p": 1000])
         member.renewScope(Self.scope("p", "l"), of: "p")
         let lost = try #require(member.tick(at: Self.start + .seconds(1)))
@@ -127,7 +127,7 @@ struct BudgetMemberTests {
         #expect(try #require(member.tick(at: Self.start + .seconds(9))).renewals == nil)
     }
 
-    @Test func `Topic that was made anew is told what is taken`() throws {
+    @Test func `The calls taken are published to a recreated topic`() throws {
         let member = Self.member(["p": 1000])
         member.read(Self.spent(400, of: 1000), at: 0, now: Self.start)
 
@@ -140,7 +140,7 @@ struct BudgetMemberTests {
     }
 
     /// The topic is recreated while the member reads it again from its beginning, because unread records were deleted.
-    @Test func `Count is kept when the topic is made anew while it is read again`() throws {
+    @Test func `The count is kept when the topic is recreated while it is read again`() throws {
         let member = Self.member(["p": 10])
         member.read(Self.spent(10, of: 10), at: 0, now: Self.start)
 
@@ -153,7 +153,7 @@ struct BudgetMemberTests {
     }
 
     /// A member that starts on a recreated topic may read it before the others have written the day's count.
-    @Test func `Member that came before the state takes it over`() throws {
+    @Test func `A member that started before the state adopts it`() throws {
         let known = Self.member(["p": 10])
         known.read(Self.spent(10, of: 10), at: 0, now: Self.start)
 
@@ -178,7 +178,7 @@ struct BudgetMemberTests {
     /// A member that had not read the last records before the topic was deleted has an older count than the one that writes it.
     ///
     /// The first record of the new topic is about something else, and the count is written before that record is read.
-    @Test func `Member that was behind takes the state over`() throws {
+    @Test func `A member with an older count adopts the state`() throws {
         let (known, behind) = (Self.member(["p": 10]), Self.member(["p": 10], name: "behind-0"))
         known.read(Self.spent(10, of: 10), at: 0, now: Self.start)
 
@@ -192,7 +192,7 @@ struct BudgetMemberTests {
     }
 
     /// Three members have read different parts of the deleted topic. The one with the oldest count writes first.
-    @Test func `Count is that of the member that had read most`() throws {
+    @Test func `The count is that of the member that has read most`() throws {
         let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
         for (number, member) in members.enumerated() {
             for offset in 0...number {
@@ -221,7 +221,7 @@ struct BudgetMemberTests {
     }
 
     /// Another member may have read more of the former topic, and not have published its count yet.
-    @Test func `Member asks for nothing when the topic was just made anew`() throws {
+    @Test func `A member reserves nothing just after the topic was recreated`() throws {
         let member = Self.member(["p": 100])
         member.begin(Self.remade(), at: Self.start)
         member.accounts[0].setWaiting(1)
@@ -234,7 +234,7 @@ struct BudgetMemberTests {
     }
 
     /// The end of a transaction takes an offset and is no record.
-    @Test func `History ends where the topic does without a record there`() {
+    @Test func `The history ends at the topic's end although no record is there`() {
         let member = BudgetMember(name: "m-0", budgets: ["p": 10], at: Self.start)
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: Self.start)
         member.read(nil, at: 0, now: Self.start)

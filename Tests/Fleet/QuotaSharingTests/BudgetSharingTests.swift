@@ -10,7 +10,7 @@ import Testing
 struct BudgetSharingTests {
     /// Waiting work uses the whole budget and no more, and members that have read the same records agree.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `Fleet makes all calls of the budget and none more`(seed: UInt64) {
+    func `A fleet makes all calls of the budget and no more`(seed: UInt64) {
         let fleet = BudgetFleet(of: 4, budget: 300, dayLength: .seconds(40))
         fleet.delays = UnreliableTopic.delays(seed, upTo: 6000)
         fleet.demand = 20
@@ -38,7 +38,7 @@ struct BudgetSharingTests {
     }
 
     /// A member that starts reads the newest records, with a snapshot among them.
-    @Test func `Member that reads a snapshot agrees with the others`() {
+    @Test func `A member that reads a snapshot agrees with the others`() {
         let fleet = BudgetFleet(of: 2, budget: 100_000, dayLength: .seconds(10_000))
         fleet.demand = 0.5
         fleet.run(until: 760)
@@ -52,7 +52,7 @@ struct BudgetSharingTests {
         #expect(fleet.members[2].ledger == fleet.members[0].ledger)
     }
 
-    @Test func `Fleet warns once a day when four fifths are taken`() {
+    @Test func `A fleet warns once a day when four fifths are taken`() {
         let fleet = BudgetFleet(of: 4, budget: 300, dayLength: .seconds(20))
         fleet.demand = 30
         fleet.run(until: 59)
@@ -60,7 +60,7 @@ struct BudgetSharingTests {
     }
 
     /// docs/internals/budgets.md contains the printed figures.
-    @Test func `Large fleet publishes little more than a small one`() {
+    @Test func `A large fleet publishes little more than a small one`() {
         let count = ProcessInfo.processInfo.environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 60
         let fleet = BudgetFleet(of: count, budget: 100_000_000, dayLength: .seconds(1000))
         fleet.demand = 5
@@ -74,7 +74,7 @@ struct BudgetSharingTests {
         #expect(fleet.calls["day 1000"] ?? 0 > count * 50)
     }
 
-    @Test func `Idle fleet publishes nothing`() {
+    @Test func `An idle fleet publishes nothing`() {
         let fleet = BudgetFleet(of: 6, budget: 300, dayLength: .seconds(20))
         fleet.run(until: 300)
         #expect(fleet.messages == 0)

@@ -19,37 +19,37 @@ struct ControlBookTests {
         return book.inForce(for: instance, at: time).map { $0.number?.value }
     }
 
-    @Test func `Later of two orders about the same thing counts`() {
+    @Test func `The later of two orders for the same control applies`() {
         #expect(rates([order(number: 5), order(number: 7)]) == [7])
         #expect(rates([order(number: 5), order(of: "google-places", number: 7)]) == [5, 7])
     }
 
-    @Test func `Order to one worker counts there before the fleets`() {
+    @Test func `An order to one worker precedes the fleet's order there`() {
         let orders = [order(number: 5), order(number: 7, for: "a")]
         #expect(rates(orders, for: "a") == [7])
         #expect(rates(orders, for: "b") == [5])
         #expect(rates(orders, for: nil) == [5])
     }
 
-    @Test func `Fleets order counts again when the workers is over`() {
+    @Test func `The fleet's order applies again when the worker's has ended`() {
         let orders = [order(number: 5), order(number: 7, for: "a", until: 100)]
         #expect(rates(orders, at: 99) == [7])
         #expect(rates(orders, at: 100) == [5])
     }
 
-    @Test func `Later order to the fleet replaces those to single workers`() {
+    @Test func `A later order to the fleet replaces those to single workers`() {
         #expect(rates([order(number: 7, for: "a"), order(number: 5)]) == [5])
         #expect(rates([order(number: 7, for: "a"), order(isTakenBack: true)]) == [])
     }
 
-    @Test func `One worker is taken out of an order to the fleet`() {
+    @Test func `One worker can be excepted from an order to the fleet`() {
         let orders = [order(number: 5), order(for: "a", isTakenBack: true)]
         #expect(rates(orders, for: "a") == [])
         #expect(rates(orders, for: "b") == [5])
         #expect(rates(orders + [order(number: 6)], for: "a") == [6])
     }
 
-    @Test func `What is over is forgotten with its exceptions`() {
+    @Test func `An ended order is removed with its exceptions`() {
         var book = ControlBook()
         for order in [order(number: 5, until: 100), order(for: "a", isTakenBack: true)] { book.apply(order) }
         #expect(book.nextEnd(after: 99) == 100)
@@ -60,14 +60,14 @@ struct ControlBookTests {
         #expect(book.orders.isEmpty)
     }
 
-    @Test func `Drain and taking back leave nothing`() {
+    @Test func `A drain and a withdrawal leave no order`() {
         #expect(rates([order(.drain, of: nil, for: "a")]) == [])
         var book = ControlBook()
         book.apply(order(for: "a", isTakenBack: true))
         #expect(book.orders.isEmpty)
     }
 
-    @Test func `Orders to workers that are gone do not pile up`() {
+    @Test func `Orders to former workers do not accumulate`() {
         var book = ControlBook()
         book.apply(order(number: 1))
         for number in 0..<1000 { book.apply(order(number: 2, for: "\(number)")) }

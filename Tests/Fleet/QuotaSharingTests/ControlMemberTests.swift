@@ -56,13 +56,13 @@ struct ControlMemberTests {
         #expect(paused(member([message(Self.pause("hotpepper"), fleet: "other")])) == [])
     }
 
-    @Test func `Start without a snapshot reads older records`() {
+    @Test func `A start without a snapshot reads older records`() {
         let member = member([nil, nil], from: 10, oldest: 0)
         #expect(member.needsOlderRecords)
         #expect(!member.isKnown)
     }
 
-    @Test func `Orders outlast the records that gave them in a snapshot`() {
+    @Test func `A snapshot keeps orders longer than their records`() {
         let orders = [Self.pause("hotpepper")]
         let member = member([snapshot(orders, upTo: 9), message(Self.pause("google-places"))], from: 10, oldest: 3)
         #expect(paused(member) == ["hotpepper", "google-places"])
@@ -76,11 +76,11 @@ struct ControlMemberTests {
         #expect(paused(member(records, from: 10, oldest: 3)) == ["hotpepper", "google-places"])
     }
 
-    @Test func `Snapshot that contains not all before is of no use`() {
+    @Test func `An incomplete snapshot is not used`() {
         #expect(member([snapshot([], upTo: 7)], from: 10, oldest: 3).needsOlderRecords)
     }
 
-    @Test func `What is read twice counts once`() {
+    @Test func `A record that is read twice counts once`() {
         let member = member([message(Self.pause("hotpepper")), message(Self.pause("hotpepper", isTakenBack: true))])
         #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
         #expect(paused(member) == [])
@@ -88,7 +88,7 @@ struct ControlMemberTests {
 
     // MARK: - Orders and queries for a process
 
-    @Test func `New orders and questions to this process are news`() {
+    @Test func `New orders and queries for this process are reported`() {
         let member = member([])
         let own = Self.pause("hotpepper", for: "a")
         #expect(member.read(message(own), at: 0, now: start) == .order(own, sender: "tool"))
@@ -101,7 +101,7 @@ struct ControlMemberTests {
         #expect(member.read(other, at: 3, now: start) == nil)
     }
 
-    @Test func `Old questions and orders are not answered`() {
+    @Test func `Old queries and orders are not answered`() {
         let member = ControlMember(name: "a", fleet: "f", at: start)
         member.begin(FleetTopicExtent(first: 0, end: 9, oldest: 0), at: start)
         #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
@@ -115,7 +115,7 @@ struct ControlMemberTests {
 
     // MARK: - Snapshots
 
-    @Test func `One snapshot is written each ten minutes while there is an order`() {
+    @Test func `One snapshot is written every ten minutes while there is an order`() {
         let member = member([message(Self.pause("hotpepper"))])
         #expect(member.tick(at: start + .seconds(599), wall: 0) == nil)
         let written = member.tick(at: start + .seconds(751), wall: 0)
@@ -127,7 +127,7 @@ struct ControlMemberTests {
         #expect(member.tick(at: start + .seconds(1500), wall: 0) == nil, "another process has written it")
     }
 
-    @Test func `Empty snapshot is written after many records only`() {
+    @Test func `An empty snapshot is written only after many records`() {
         let member = member([])
         #expect(member.tick(at: start + .seconds(86_400), wall: 0) == nil)
         _ = member.read(nil, at: 12_600, now: start)
@@ -135,7 +135,7 @@ struct ControlMemberTests {
         #expect(member.tick(at: start, wall: 0) == nil)
     }
 
-    @Test func `What is over is not written down`() {
+    @Test func `An ended order is not written into a snapshot`() {
         var order = Self.pause("hotpepper")
         order.until = 100
         let member = member([message(order)])
@@ -144,7 +144,7 @@ struct ControlMemberTests {
     }
 
     /// A worker's clock that is ahead must not remove a pause from the snapshot that new workers read.
-    @Test func `Clock that is ahead drops no order that lasts`() throws {
+    @Test func `A clock that is ahead removes no order in force`() throws {
         var order = Self.pause("hotpepper")
         order.until = 3_600_000
         let ahead = member([message(order)])
@@ -160,7 +160,7 @@ struct ControlMemberTests {
     }
 
     /// The clock of the order's sender is ahead, so by the workers' clocks it lasts longer.
-    @Test func `Order that lasts by the own clock is kept however long ago it was read`() {
+    @Test func `An order in force by the own clock is kept however old it is`() {
         var order = Self.pause("hotpepper")
         (order.at, order.until) = (7_200_000, 9_000_000)
         let member = member([message(order)])
@@ -170,7 +170,7 @@ struct ControlMemberTests {
 
     // MARK: - A recreated topic
 
-    @Test func `Process that knows the orders writes them into the new topic and others take them over`() throws {
+    @Test func `The orders are written into a recreated topic, and others adopt them`() throws {
         let knowing = member([message(Self.pause("hotpepper"))])
         let extent = FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true)
         knowing.begin(extent, at: start)

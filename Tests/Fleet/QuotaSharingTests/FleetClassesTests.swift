@@ -8,7 +8,7 @@ import Testing
 /// A limit that a fleet shares by class of request and by tenants.
 struct FleetClassesTests {
     /// A lessor that leases out its batch share stops using it at the same moment.
-    @Test func `Lessor stops using what it grants`() {
+    @Test func `A lessor stops using what it grants`() {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(Self.batch, of: 0)
         fleet.run(until: 4)
@@ -77,7 +77,7 @@ struct FleetClassesTests {
     }
 
     /// One tenant's flood waits at one member, those of nine at the other: each of the ten gets a tenth.
-    @Test(arguments: [true, false]) func `Tenants that are spread unevenly get equal parts`(isInteractive: Bool) {
+    @Test(arguments: [true, false]) func `Tenants on different members get equal parts`(isInteractive: Bool) {
         let fleet = Self.busyFleet(of: 2)
         let interactive = isInteractive ? 1.0 : 0
         fleet.setDemand(LimitDemand(1, interactive: interactive), of: 0)
@@ -92,7 +92,7 @@ struct FleetClassesTests {
     }
 
     /// A plan that changed with each message would cost messages, and quota between the end of a lease and the next one.
-    @Test func `Fleet with steady demand by class publishes at its pace`() {
+    @Test func `A fleet with steady demand by class publishes at its pace`() {
         let fleet = Self.busyFleet(of: 3)
         fleet.setDemand(LimitDemand(1, interactive: 0.6, interactiveTenants: 3), of: 0)
         fleet.setDemand(LimitDemand(1, interactive: 0.2, batchTenants: 5), of: 1)

@@ -31,7 +31,7 @@ struct FleetMessageTests {
         #"{"control":{"fleet":"f","order":{"at":1e30,"by":"b","control":"rate"},"sender":"s"}}"#,
     ]
 
-    @Test(arguments: unusable) func `Unusable text is refused`(text: String) {
+    @Test(arguments: unusable) func `An invalid message is refused`(text: String) {
         #expect(FleetCodec.message(Array(text.utf8)) == nil)
     }
 
@@ -66,7 +66,7 @@ struct FleetMessageTests {
         #expect(FleetCodec.message(Array(text.utf8)) == message)
     }
 
-    @Test func `Control and members of a later version are kept`() throws {
+    @Test func `A control of a later version is kept`() throws {
         let text =
             #"{"control":{"fleet":"f","order":{"at":1,"by":"b","control":"later","more":[1]},"sender":"s","x":1}}"#
         guard case .control(let message)? = FleetCodec.message(Array(text.utf8)) else {

@@ -15,7 +15,7 @@ struct FleetSharingTests {
     ]
 
     @Test(arguments: shares)
-    func `Worker has the share of its partitions`(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
+    func `A worker has the share of its partitions`(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
         #expect(mode.value(assigned: assigned, of: partitions) == share)
     }
 
@@ -43,7 +43,7 @@ struct FleetSharingTests {
     }
 
     /// A message that is older than one already read changes nothing.
-    @Test func `Grant that comes late does not replace a newer one`() throws {
+    @Test func `A late grant does not replace a newer one`() throws {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(1, of: 1)
         fleet.run(until: 4)
@@ -67,7 +67,7 @@ struct FleetSharingTests {
     }
 
     /// A member that owns only partitions of other topics than the first one has requests but no share.
-    @Test func `Member without a share waits while nobody has quota to lease out`() {
+    @Test func `A member without a share waits while no member has quota to lease out`() {
         let fleet = LeaseFleet(of: 2, partitions: 1)
         let (owner, other) = (fleet.members[0], fleet.members[1])
         #expect(other.isSettling(at: fleet.now), "nobody has quota to lease out yet")
@@ -86,7 +86,7 @@ struct FleetSharingTests {
     }
 
     /// A lessee whose messages stop has stopped using the lease before its lessor uses that share again.
-    @Test func `Lessor reserves a lease for longer than it lasts`() throws {
+    @Test func `A lessor reserves a lease for longer than it lasts`() throws {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(1, of: 1)
         fleet.run(until: 4)
@@ -119,7 +119,7 @@ struct FleetSharingTests {
     }
 
     /// A member that has no demand for a lease returns it at once, so that its lessor need not wait for the end of the lease.
-    @Test func `Lessee releases a lease for which it has no demand`() {
+    @Test func `A lessee releases a lease for which it has no demand`() {
         let used = Self.used(for: 12) { second, member in
             // The demand moves from the first to the second member after six seconds; the third has none.
             (second < 6 ? 0 : 1) == member ? 1 : 0
@@ -165,20 +165,20 @@ struct FleetSharingTests {
         #expect(fleet.highestSum <= 1 + 1e-9)
     }
 
-    @Test func `Load that moves from member to member uses the limit three seconds later`() {
+    @Test func `Load that moves to another member uses the limit three seconds later`() {
         let used = Self.used(for: 60) { second, member in Int(second / 5) % 3 == member ? 1 : 0 }
         for (half, share) in used.enumerated() where half % 10 >= 6 {
             #expect(share > 0.99, "\(Double(half) / 2) s: \(used)")
         }
     }
 
-    @Test func `Lessor has its own share back within two seconds`() {
+    @Test func `A lessor has its own share back within two seconds`() {
         let used = Self.used(for: 20) { second, member in member == 0 || second >= 10 ? 1 : 0 }
         #expect(used[24...].allSatisfy { $0 > 0.99 }, "\(used)")
     }
 
     @Test(arguments: [0.0, 0.05])
-    func `Fleet without shortage publishes next to nothing`(demand: Double) {
+    func `A fleet without shortage publishes next to nothing`(demand: Double) {
         let fleet = LeaseFleet(of: 6)
         for member in 0..<6 { fleet.setDemand(demand, of: member) }
         fleet.run(until: 5)
@@ -190,7 +190,7 @@ struct FleetSharingTests {
 
     /// docs/internals/fleet.md contains the printed figures.
     @Test(.timeLimit(.minutes(60)), arguments: ["one of them has work", "half of them have", "none has"])
-    func `Large fleet uses the limit within two seconds`(load: String) {
+    func `A large fleet uses the limit within two seconds`(load: String) {
         let count = ProcessInfo.processInfo.environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 24
         let fleet = LeaseFleet(of: count, partitions: count)
         fleet.run(until: 3)

@@ -87,7 +87,7 @@ struct FleetWaitingTests {
 
     /// docs/internals/fleet.md contains the printed figures.
     @Test(arguments: cases)
-    func `Interactive calls wait shortly where others have batch work`(
+    func `Interactive calls wait briefly while others have batch work`(
         rate: Double, firstHasBatch: Bool, leastUsed: Double
     ) {
         let outcome = run(perSecond: rate, firstHasBatch: firstHasBatch, seed: 1)

@@ -50,7 +50,7 @@ struct LeasePlanTests {
 
     /// For any demand, no member gets more than its demand or less than its floor, and all quota with demand is used. No batch
     /// request gets quota that an interactive one lacks.
-    @Test func `Plan uses the limit and serves interactive demand first`() {
+    @Test func `The plan uses the limit and serves interactive demand first`() {
         var random = SplitMix64(state: 2)
         for _ in 0..<5000 {
             let members = Self.invented(&random)
@@ -77,7 +77,7 @@ struct LeasePlanTests {
         }
     }
 
-    @Test func `Shares after all leases are those of the plan`() {
+    @Test func `The shares after all leases are those of the plan`() {
         var random = SplitMix64(state: 3)
         for _ in 0..<1000 {
             let members = Self.invented(&random)
@@ -91,7 +91,7 @@ struct LeasePlanTests {
         }
     }
 
-    @Test func `Member with batch work only leases all but its floor`() {
+    @Test func `A member with only batch work leases out all but its floor`() {
         let members = [
             Self.member("a", own: 0.5, batch: 1), Self.member("b", own: 0.25, interactive: 1),
             Self.member("c", own: 0.25, batch: 0.01),
@@ -103,7 +103,7 @@ struct LeasePlanTests {
     }
 
     /// Batch demand gives way in proportion, and only as far as interactive requests need it.
-    @Test func `Batch gives way as far as is needed`() {
+    @Test func `Batch demand yields only as much as is needed`() {
         let members = [
             Self.member("a", own: 0.4, batch: 1), Self.member("b", own: 0.2, interactive: 0.5),
             Self.member("c", own: 0.4, batch: 1),
@@ -115,7 +115,7 @@ struct LeasePlanTests {
     }
 
     /// A member with both classes leases out the share of its batch requests.
-    @Test func `Member with both classes keeps its interactive part`() {
+    @Test func `A member with both classes keeps its interactive part`() {
         let members = [
             Self.member("a", own: 0.5, interactive: 0.2, batch: 0.8), Self.member("b", own: 0.5, interactive: 0.75),
         ]
@@ -134,7 +134,7 @@ struct LeasePlanTests {
         #expect(Self.isNear(shares["b"] ?? 0, 0.9))
     }
 
-    @Test func `Tenants that want less leave the rest to the others`() {
+    @Test func `Tenants with less demand leave the rest to the others`() {
         let members = [
             Self.member("a", own: 0.5, interactive: 1),
             Self.member("b", own: 0.5, interactive: 0.45, tenants: 9),
@@ -143,7 +143,7 @@ struct LeasePlanTests {
         #expect(Self.isNear(Self.shares(members, plan)["a"] ?? 0, 0.55))
     }
 
-    @Test func `Batch tenants divide what is left`() {
+    @Test func `Batch tenants divide the rest`() {
         let members = [
             Self.member("a", own: 0.5, batch: 1), Self.member("b", own: 0.25, batch: 1, batchTenants: 3),
             Self.member("c", own: 0.25, interactive: 0.2),

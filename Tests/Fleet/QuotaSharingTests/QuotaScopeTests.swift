@@ -14,7 +14,7 @@ struct QuotaScopeTests {
         QuotaScope(provider: "p", fleet: "f", key: "k"),
         QuotaScope(provider: "", fleet: "", key: "a/b"),
     ])
-    func `Scope is read from its name`(scope: QuotaScope) {
+    func `A scope is read from its name`(scope: QuotaScope) {
         #expect(QuotaScope(name: scope.name) == scope)
     }
 
@@ -46,7 +46,7 @@ struct QuotaScopeTests {
     }
 
     /// Two groups share a key but read different topics: an idle member of one leases nothing to the other.
-    @Test func `Idle member of another fleet leases nothing`() {
+    @Test func `An idle member of another fleet leases nothing`() {
         let (a, b) = (Self.member("a", fleet: "f"), Self.member("b", fleet: "f"))
         let idle = Self.member("idle", fleet: "g")
         a.assign(0..<6, of: 12, at: Self.start)
@@ -58,7 +58,7 @@ struct QuotaScopeTests {
         #expect(a.share(of: Self.limit("f"), at: now) == 0.5)
     }
 
-    @Test func `Member with another key leases nothing`() {
+    @Test func `A member with another key leases nothing`() {
         let (a, other) = (Self.member("a", fleet: "f"), Self.member("other", fleet: "f", key: "l"))
         a.assign(0..<6, of: 12, at: Self.start)
         other.assign(6..<12, of: 12, at: Self.start)

@@ -7,20 +7,20 @@ struct ContainerTests {
         @Boxed var text: String
     }
 
-    @Test func `A copy keeps what it had when the other changes`() {
+    @Test func `A copy keeps its value when the other changes`() {
         let first = Holder(text: "a")
         var second = first
         second.text = "b"
         #expect(first.text == "a" && second.text == "b")
     }
 
-    @Test func `Boxes are compared by what they hold`() {
+    @Test func `Boxes are compared by their values`() {
         #expect(Holder(text: "a") == Holder(text: "a"))
         #expect(Holder(text: "a") != Holder(text: "b"))
         #expect(Set([Holder(text: "a"), Holder(text: "a"), Holder(text: "b")]).count == 2)
     }
 
-    @Test func `A box takes one pointer`() {
+    @Test func `A box has the size of a pointer`() {
         #expect(MemoryLayout<Boxed<(Int, Int, Int)>>.size == MemoryLayout<Int>.size)
     }
 

@@ -10,7 +10,7 @@ struct DurationUnitsTests {
         (.seconds(9_223_372_036_854_775) + .milliseconds(999), .max, .max),
     ]
     @Test(arguments: durations)
-    func `Duration is rounded to whole milliseconds without overflow`(duration: Duration, down: Int, up: Int) {
+    func `A duration is rounded to whole milliseconds without overflow`(duration: Duration, down: Int, up: Int) {
         #expect(duration.milliseconds(roundedUp: false) == down)
         #expect(duration.milliseconds(roundedUp: true) == up)
     }
@@ -26,12 +26,12 @@ struct DurationUnitsTests {
         (.seconds(Int64.min), .min),
     ]
     @Test(arguments: inNanoseconds)
-    func `Duration is told in whole nanoseconds without overflow`(duration: Duration, nanoseconds: Int64) {
+    func `A duration is converted to whole nanoseconds without overflow`(duration: Duration, nanoseconds: Int64) {
         #expect(duration.wholeNanoseconds == nanoseconds)
     }
 
     @Test(arguments: [0, 0.001, 2.5, 9.223372036, 9.223372037, 86_400, -9.25, -0.5])
-    func `Duration is told in seconds`(seconds: Double) {
+    func `A duration is converted to seconds`(seconds: Double) {
         let told = Duration.nanoseconds(Int64((seconds * 1e9).rounded())).inSeconds
         #expect(abs(told - seconds) <= abs(seconds) * 1e-15, "\(told)")
     }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct InstantTests {
     private let instant = Instant(nanoseconds: 5)
 
-    @Test func `Adds and subtracts durations`() {
+    @Test func `Durations can be added and subtracted`() {
         #expect(instant + .seconds(2) == Instant(nanoseconds: 2_000_000_005))
         #expect(instant - .seconds(2) == Instant(nanoseconds: -1_999_999_995))
         #expect(instant.advanced(by: .nanoseconds(-5)) == Instant(nanoseconds: 0))
@@ -12,12 +12,12 @@ import Testing
         #expect(Instant(nanoseconds: 9).duration(to: instant) == .nanoseconds(-4))
     }
 
-    @Test func `What is shorter than a nanosecond is cut off`() {
+    @Test func `Fractions of a nanosecond are cut off`() {
         #expect(instant + Duration(secondsComponent: 0, attosecondsComponent: 1_999_999_999) == Instant(nanoseconds: 6))
         #expect(instant + Duration(secondsComponent: 100, attosecondsComponent: 999_999_999) - instant == .seconds(100))
     }
 
-    @Test func `Results that do not fit are the nearest that do`() {
+    @Test func `A result out of range becomes the nearest in range`() {
         let (first, last) = (Instant(nanoseconds: .min), Instant(nanoseconds: .max))
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
 

@@ -15,7 +15,7 @@ struct TraceContextTests {
         ("cc-\(trace)-\(parent)-01-more", "00-\(trace)-\(parent)-01"),
     ]
     @Test(arguments: valid)
-    func `Reads what the standard allows`(text: (given: String, kept: String)) throws {
+    func `A valid traceparent is read`(text: (given: String, kept: String)) throws {
         let context = try #require(TraceContext(traceparent: Array(text.given.utf8)))
         #expect(context.traceparent == Array(text.kept.utf8))
         #expect(context.traceID == Self.trace)
@@ -29,11 +29,11 @@ struct TraceContextTests {
         "cc-\(trace)-\(parent)-01.more", "cc-\(trace)-\(parent)-01-" + String(repeating: "x", count: 10_000),
         " 00-\(trace)-\(parent)-01", "00-\(trace)-\(parent)-0g",
     ])
-    func `Refuses what it does not`(text: String) {
+    func `An invalid traceparent is refused`(text: String) {
         #expect(TraceContext(traceparent: Array(text.utf8)) == nil)
     }
 
-    @Test func `Child of a trace keeps the trace id`() throws {
+    @Test func `The child of a trace keeps the trace id`() throws {
         let context = try #require(
             TraceContext(traceparent: Array("00-\(Self.trace)-\(Self.parent)-01".utf8), tracestate: Array("a=1".utf8)))
         let child = context.child(parentID: 0xABC)
@@ -54,7 +54,7 @@ struct TraceContextTests {
         ((1...30).map { "k\($0)=" + String(repeating: "v", count: 200) }.joined(separator: ","), false),
     ]
     @Test(arguments: states)
-    func `Valid trace state is passed on`(state: (text: String, isValid: Bool)) throws {
+    func `A valid trace state is passed on`(state: (text: String, isValid: Bool)) throws {
         let bytes = Array(state.text.utf8)
         let context = try #require(
             TraceContext(traceparent: Array("00-\(Self.trace)-\(Self.parent)-01".utf8), tracestate: bytes))

@@ -10,14 +10,14 @@ struct WallTimeTests {
         (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
     ]
     @Test(arguments: times)
-    func `Time is written as RFC3339 and read back`(time: (milliseconds: Int64, text: String)) {
+    func `A time is written as in RFC 3339 and read back`(time: (milliseconds: Int64, text: String)) {
         let value = WallTime(milliseconds: time.milliseconds)
         #expect(value.description == time.text)
         #expect(WallTime(rfc3339: Array(time.text.utf8)) == value)
     }
 
     @Test(arguments: [Int64.min, .max])
-    func `Time out of range becomes the nearest inside`(milliseconds: Int64) {
+    func `A time out of range becomes the nearest in range`(milliseconds: Int64) {
         #expect(WallTime(milliseconds: milliseconds).description.count == 24)
     }
 
@@ -40,7 +40,7 @@ struct WallTimeTests {
         "2026-01-01T00:00:00Zx", "0000-12-31T00:00:00Z", "0001-01-01T00:00:00+00:01", "２０26-01-01T00:00:00Z",
         "2026-01-01T00:00:00." + String(repeating: "1", count: 10_000) + "Z",
     ])
-    func `Text that is no time is refused`(text: String) {
+    func `A text that is no time is refused`(text: String) {
         #expect(WallTime(rfc3339: Array(text.utf8)) == nil)
     }
 
@@ -54,23 +54,23 @@ struct WallTimeTests {
             ("Sun, 32 Nov 1994 08:49:37 GMT", nil), ("Wed, 31 Feb 2024 00:00:00 GMT", nil),
             ("Sun, 06 Nov 1994 24:49:37 GMT", nil), ("6 Nov 1994", nil), ("", nil),
         ] as [(String, Int64?)])
-    func `Date is read or refused`(text: String, seconds: Int64?) {
+    func `A valid date is read, and others are refused`(text: String, seconds: Int64?) {
         #expect(HTTPDate.seconds(of: text) == seconds)
     }
 
     @Test(arguments: [0, 1, 784_111_777, 951_782_400, 1_795_219_200, 253_402_300_799] as [Int64])
-    func `Date that is written is read again`(seconds: Int64) {
+    func `A written date is read back`(seconds: Int64) {
         #expect(HTTPDate.seconds(of: HTTPDate.text(seconds)) == seconds)
     }
 
-    @Test func `Date is written as the standard shows it`() {
+    @Test func `A date is written as in the standard`() {
         #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.text(-1) == "Wed, 31 Dec 1969 23:59:59 GMT")
     }
 
     // MARK: - Days
 
-    @Test func `Every day of four centuries comes back`() {
+    @Test func `Every day of four centuries is read back`() {
         var date = CivilDate(daysSinceEpoch: -1)
         var wrong: [Int64] = []
         for day in Int64(0)..<146_097 {
@@ -88,7 +88,7 @@ struct WallTimeTests {
     }
 
     @Test(arguments: [(2023, 2, 29), (2100, 2, 29), (2024, 13, 1), (2024, 0, 1), (2024, 4, 31), (2024, 1, 0)])
-    func `Day that does not exist is none`(year: Int64, month: Int64, day: Int64) {
+    func `A day that does not exist is refused`(year: Int64, month: Int64, day: Int64) {
         #expect(CivilDate(year: year, month: month, day: day) == nil)
     }
 }

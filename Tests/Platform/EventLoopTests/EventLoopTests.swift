@@ -73,8 +73,9 @@ private actor Resident: ReadinessHandler {
 }
 
 struct EventLoopTests {
-    @Test func `Actor on a loop runs on the loops thread`() async throws {
-        let loop = try EventLoop()
+    @Test(arguments: PollerKind.allCases)
+    private func `An actor on a loop runs on the loop's thread`(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         #expect(await resident.isOnLoop())
@@ -83,7 +84,7 @@ struct EventLoopTests {
         #expect(!loop.isCurrent)
     }
 
-    @Test func `Longest pass is at least as long as the longest job`() async throws {
+    @Test func `The longest pass is at least as long as the longest job`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -97,16 +98,18 @@ struct EventLoopTests {
         #expect(await resident.longestPass() < .seconds(20))
     }
 
-    @Test func `Task continues on the loop when it is resumed on another thread`() async throws {
-        let loop = try EventLoop()
+    @Test(arguments: PollerKind.allCases)
+    private func `A task continues on the loop when it is resumed on another thread`(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let onLoop = await resident.suspended { continuation in Task.detached { continuation.resume(returning: true) } }
         #expect(onLoop)
     }
 
-    @Test func `Loop runs every job that many threads enqueue`() async throws {
-        let loop = try EventLoop()
+    @Test(arguments: PollerKind.allCases)
+    private func `The loop runs every job that many threads enqueue`(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         await withTaskGroup(of: Void.self) { group in
@@ -115,8 +118,9 @@ struct EventLoopTests {
         #expect(await resident.count == 8000)
     }
 
-    @Test func `Loop reports readiness until the descriptor is unwatched`() async throws {
-        let loop = try EventLoop()
+    @Test(arguments: PollerKind.allCases)
+    private func `The loop reports readiness until the descriptor is unwatched`(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         var ends: [Int32] = [0, 0]
@@ -143,8 +147,9 @@ struct EventLoopTests {
         #expect(Instant.now - start >= .milliseconds(30))
     }
 
-    @Test func `Loop counts the time in which it has nothing to do`() async throws {
-        let loop = try EventLoop()
+    @Test(arguments: PollerKind.allCases)
+    private func `The loop measures its idle time`(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let start = Instant.now
@@ -154,8 +159,9 @@ struct EventLoopTests {
         #expect(await resident.asleepWhileBusy() == .zero)
     }
 
-    @Test func `Loop ends its thread when it is stopped`() async throws {
-        let loop = try EventLoop()
+    @Test(arguments: PollerKind.allCases)
+    private func `The loop ends its thread when it is stopped`(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
         let resident = Resident(loop)
         await resident.add()
         loop.stop()
@@ -172,7 +178,7 @@ struct EventLoopTests {
         #expect(timers.heapCount < 200)
     }
 
-    @Test func `Timers run in order where others are cancelled`() {
+    @Test func `Timers run in order when others are cancelled`() {
         var timers = LoopTimers()
         let start = Instant.now
         var run: [Int] = []

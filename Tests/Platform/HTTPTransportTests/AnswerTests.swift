@@ -81,9 +81,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [("", HTTPError.Kind.reset), ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated)])
-    func `Reset is truncated when the answer had begun and reset when not`(text: String, kind: HTTPError.Kind)
-        async throws
-    {
+    func `A reset within an answer is a truncation`(text: String, kind: HTTPError.Kind) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(text)
@@ -95,7 +93,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [true, false])
-    func `Transport takes a body of the limit and refuses one byte more`(isAnnounced: Bool) async throws {
+    func `The transport accepts a body of the limit and refuses one byte more`(isAnnounced: Bool) async throws {
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
                 let body = String(repeating: "A", count: request.starts(with: "GET /fits".utf8) ? 1000 : 1001)
@@ -121,7 +119,7 @@ struct AnswerTests {
     enum Flood: CaseIterable, Sendable { case announced, chunked, untilClosed, gzip, headers }
 
     @Test(arguments: Flood.allCases)
-    func `Transport stops reading a flood at the limit`(flood: Flood) async throws {
+    func `The transport stops reading a flood at the limit`(flood: Flood) async throws {
         let (sent, isOver) = (Counter(), Counter())
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -152,7 +150,7 @@ struct AnswerTests {
         #expect(sent.value < 20_000_000)
     }
 
-    @Test func `Transport keeps the headers that providers need`() async throws {
+    @Test func `The transport keeps the headers that providers need`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(
@@ -169,7 +167,7 @@ struct AnswerTests {
                     readAt: readAt, contentType: "text/html"))
     }
 
-    @Test func `Closure reads an answer on the loop and is not called for a failure`() async throws {
+    @Test func `The closure reads an answer on the loop, and is not called for a failure`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer("hello")
@@ -188,7 +186,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func `Headers of an answer are not in the next`() async throws {
+    @Test func `The headers of an answer do not occur in the next`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer(headers: "Retry-After: 1\r\nLocation: /x\r\nContent-Type: text/plain\r\n")
@@ -203,7 +201,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `Transport reads a redirect and does not follow it`(status: Int) async throws {
+    func `The transport reads a redirect and does not follow it`(status: Int) async throws {
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
                 connection.send("HTTP/1.1 \(status) Go\r\nLocation: /photo.jpg\r\nContent-Length: 0\r\n\r\n")

@@ -5,7 +5,7 @@ import Testing
 
 struct CancellationTests {
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"])
-    func `Cancelled task closes its connection`(sent: String) async throws {
+    func `A cancelled task closes its connection`(sent: String) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(sent)
@@ -21,7 +21,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `Task that is cancelled before its call sends nothing`() async throws {
+    @Test func `A task that is cancelled before its call sends nothing`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             let call = Task {
@@ -60,7 +60,7 @@ struct CancellationTests {
     /// Cancels calls before, while and after their answers arrive, and shuts down during the last of them. Each call must end once,
     /// with its own answer or as cancelled; resuming it twice would crash.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `Every call ends once when answers cancellations and a shutdown race`(seed: UInt64) async throws {
+    func `Every call ends once when answers, cancellations and a shutdown race`(seed: UInt64) async throws {
         let server = try RawServer { connection in
             var random = SplitMix64(state: seed &+ UInt64(connection.number))
             while let request = connection.readRequest() {

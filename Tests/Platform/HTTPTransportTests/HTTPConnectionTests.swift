@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct HTTPConnectionTests {
-    @Test func `Calls in a row share one connection`() async throws {
+    @Test func `Consecutive calls share one connection`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             for _ in 0..<20 { _ = try await transport.get(server.url) }
@@ -15,7 +15,7 @@ struct HTTPConnectionTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test func `Three hundred calls are in flight together`() async throws {
+    @Test func `Three hundred calls are in flight at the same time`() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
@@ -46,7 +46,7 @@ struct HTTPConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func `Transport opens another connection when the kept one is closed`(method: HTTPRequest.Method) async throws {
+    func `The transport opens another connection when the idle one is closed`(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
@@ -61,9 +61,7 @@ struct HTTPConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func `Transport sends no request twice when a kept connection is closed without an answer`(
-        method: HTTPRequest.Method
-    ) async throws {
+    func `A request on an idle connection that closes is not sent twice`(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
@@ -82,7 +80,7 @@ struct HTTPConnectionTests {
         #expect(server.requests.count == 6)
     }
 
-    @Test func `Call after a stale connection opens a new one while others are kept`() async throws {
+    @Test func `A call after a stale connection opens a new one although others are idle`() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -104,7 +102,25 @@ struct HTTPConnectionTests {
         #expect(server.requests.count == 11)
     }
 
-    @Test func `Transport sends the whole URL to a proxy`() async throws {
+    @Test func `The transport opens no more connections than the limit`() async throws {
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil {
+                connection.pause(milliseconds: 5)
+                connection.answer()
+            }
+        }
+        try await withTransport {
+            $0.maxConnectionsPerHost = 3
+        } _: { transport in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<30 { group.addTask { _ = try await transport.get(server.url) } }
+                try await group.waitForAll()
+            }
+        }
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test func `The transport sends the whole URL to a proxy`() async throws {
         let server = try RawServer { $0.answerAll("via proxy") }
         let response = try await withTransport {
             $0.proxy = server.url
@@ -116,7 +132,7 @@ struct HTTPConnectionTests {
         #expect(request.starts(with: "GET http://name.invalid/x?y=z HTTP/1.1\r\n".utf8))
     }
 
-    @Test func `Shutdown cancels the calls in flight`() async throws {
+    @Test func `A shutdown cancels the calls in flight`() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -138,7 +154,7 @@ struct HTTPConnectionTests {
     }
 
     /// libcurl closes a look-up's sockets without notifying the loop, and their numbers are reused, here for pipes.
-    @Test func `Loop reports new descriptors after name look ups`() async throws {
+    @Test func `The loop reports new descriptors after name look-ups`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             _ = try await transport.get("http://localhost:\(server.port)")
@@ -149,7 +165,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test func `Nothing holds a transport that was shut down`() async throws {
+    @Test func `A transport that was shut down is released`() async throws {
         let server = try RawServer { $0.answerAll() }
         weak var released: HTTPTransport?
         try await withTransport { transport in

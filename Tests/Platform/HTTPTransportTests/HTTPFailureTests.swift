@@ -5,18 +5,18 @@ import Testing
 @testable import HTTPTransport
 
 struct HTTPFailureTests {
-    @Test func `Call fails as connect when nobody listens`() async throws {
+    @Test func `A call to a closed port fails as connect`() async throws {
         let port = try RawServer.unusedPort()
         #expect(try await withTransport { await $0.failure(ofGetting: "http://127.0.0.1:\(port)") } == .connect)
     }
 
-    @Test func `Call fails as DNS when the name has no address`() async throws {
+    @Test func `A call to a name without an address fails as DNS`() async throws {
         // RFC 6761 reserves .invalid for names that never exist.
         #expect(try await withTransport { await $0.failure(ofGetting: "http://name.invalid") } == .dns)
     }
 
     @Test(arguments: ["HTTP/1.1 400 Bad\r\n\r\n", "", "\u{0}\u{1}\u{2}"])
-    func `Call fails as TLS when the server does not speak it`(answer: String) async throws {
+    func `A call to a server without TLS fails as TLS`(answer: String) async throws {
         let server = try RawServer { connection in
             connection.send(answer)
             // Closing with the client's greeting unread would reset the connection.
@@ -27,7 +27,7 @@ struct HTTPFailureTests {
         #expect(kind == .tls)
     }
 
-    @Test func `Call fails as TLS when the file of authorities is missing`() async throws {
+    @Test func `A call without the file of authorities fails as TLS`() async throws {
         let server = try RawServer { $0.waitForClose() }
         let kind = try await withTransport {
             $0.caFile = "/nonexistent/ca.pem"
@@ -37,7 +37,7 @@ struct HTTPFailureTests {
         #expect(kind == .tls)
     }
 
-    @Test func `Every code of curls has a text that holds nothing of the URL`() {
+    @Test func `The text of every curl code contains only the URL's host`() {
         var kinds: Set<HTTPError.Kind> = []
         for code in 1..<CURL_LAST.rawValue {
             for progress in [HTTPError.Progress.connecting, .waiting, .reading] {

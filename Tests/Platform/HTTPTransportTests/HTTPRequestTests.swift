@@ -14,7 +14,7 @@ struct HTTPRequestTests {
             .replacing("127.0.0.1:\(server.port)", with: "HOST").replacing("\r\n", with: "\n")
     }
 
-    @Test func `Get is sent as it was written`() async throws {
+    @Test func `A GET is sent unchanged`() async throws {
         let text = try await sent(HTTPRequest(url: "/v1/places/../x?keyword=%E3%81%82&a=b+c"))
         #expect(
             text == """
@@ -32,11 +32,11 @@ struct HTTPRequestTests {
         ("", "/"), ("/", "/"), ("?a=b", "/?a=b"), ("#c", "/"), ("/x#c", "/x"), ("/x?a=b/?#c", "/x?a=b/?"),
         ("//x", "//x"),
     ])
-    func `Target of a request is its path and query`(end: String, target: String) async throws {
+    func `The target of a request is its path and query`(end: String, target: String) async throws {
         #expect(try await sent(HTTPRequest(url: end)).hasPrefix("GET \(target) HTTP/1.1\nHost: HOST\n"))
     }
 
-    @Test func `Calls in a row to two servers each reach their own`() async throws {
+    @Test func `Consecutive calls to two servers reach the right one`() async throws {
         let servers = try [RawServer { $0.answerAll() }, RawServer { $0.answerAll() }]
         try await withTransport { transport in
             for (server, end) in [(0, "/a?b"), (1, "/c"), (1, ""), (1, "/d"), (0, "#e"), (1, "/f#g"), (0, "/h")] {
@@ -49,7 +49,7 @@ struct HTTPRequestTests {
         #expect(targets == [["/a?b", "/", "/h"], ["/c", "/", "/d", "/f"]])
     }
 
-    @Test func `Post is sent with its headers and body`() async throws {
+    @Test func `A POST is sent with its headers and body`() async throws {
         let body = Array("{\"a\":\"\u{0}\u{1F35C}\"}".utf8)
         let request = HTTPRequest(
             method: .post(body), url: "/v1/places:searchNearby",
@@ -73,7 +73,7 @@ struct HTTPRequestTests {
     }
 
     @Test(arguments: [0, 1, 70_000, 1_500_000])
-    func `Body of any size arrives whole`(count: Int) async throws {
+    func `A body of any size arrives completely`(count: Int) async throws {
         var random = SplitMix64(state: UInt64(count))
         let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
         let server = try RawServer { $0.answerAll() }
@@ -83,7 +83,7 @@ struct HTTPRequestTests {
         #expect(server.requests.first?.suffix(count) == body[...])
     }
 
-    @Test func `Headers and body of a call are not sent with the next`() async throws {
+    @Test func `The headers and body of a call are not sent with the next`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             let post = HTTPRequest(
@@ -108,7 +108,7 @@ struct HTTPRequestTests {
         ("X", "a\r\nInjected: 1"), ("X", "a\nInjected: 1"), ("X", "a\u{0}b"), ("X", "\u{7f}"), ("X\r\nInjected", "1"),
         ("X: 1\r\nInjected", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("X\u{0}", "1"), ("\u{E9}", "1"),
     ])
-    func `Transport refuses a header that could smuggle in another`(name: String, value: String) async throws {
+    func `The transport refuses a header that could smuggle in another`(name: String, value: String) async throws {
         let server = try RawServer { $0.answerAll() }
         let request = HTTPRequest(url: "\(server.url)/?key=\(key)", headers: [(name, value)])
         #expect(try await withTransport { await $0.failure(of: request) } == .invalidRequest)
@@ -120,11 +120,11 @@ struct HTTPRequestTests {
         "http://127.0.0.1/\r\nX: 1", "http://127.0.0.1/a b", "http://127.0.0.1/\u{0}", "http://127.0.0.1/\u{E9}",
         "http://", "http:///x", "http://127.0.0.1:99999/?key=\(key)", "http://127.0.0.1:x/", "http://[::1/", "https//x",
     ])
-    func `Transport refuses a text that is no HTTPURL`(url: String) async throws {
+    func `The transport refuses a text that is no HTTP URL`(url: String) async throws {
         #expect(try await withTransport { await $0.failure(of: HTTPRequest(url: url)) } == .invalidRequest)
     }
 
-    @Test func `Error names the host and nothing else of the URL`() async throws {
+    @Test func `An error names the host and nothing else of the URL`() async throws {
         let port = try RawServer.unusedPort()
         let url = "http://user:\(key)@127.0.0.1:\(port)/a/\(key)?key=\(key)#\(key)"
         let error = await #expect(throws: HTTPError.self) { try await withTransport { try await $0.get(url) } }

@@ -29,13 +29,13 @@ struct TLSTests {
         }
     }
 
-    @Test func `Transport refuses a certificate of an unknown authority`() async throws {
+    @Test func `The transport refuses a certificate of an unknown authority`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         #expect(try await withTransport { await $0.failure(ofGetting: server.url) } == .tls)
     }
 
-    @Test func `Transport refuses a certificate for another name`() async throws {
+    @Test func `The transport refuses a certificate for another name`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         let kind = try await withTransport {
@@ -46,7 +46,7 @@ struct TLSTests {
         #expect(kind == .tls)
     }
 
-    @Test func `Http2 connection stays open when one call is cancelled or times out`() async throws {
+    @Test func `An HTTP2 connection stays open when a call is cancelled or times out`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         try await withTransport {

@@ -8,7 +8,7 @@ struct JSONFuzzTests {
     private static let inputs = SplitMix64.inputs(usually: 20_000)
 
     /// Skipping, pulling and searching for members find the same error at the same offset, or none.
-    @Test func `Every way of reading gives the same result`() {
+    @Test func `Every way of reading finds the same error or none`() {
         var documents = RandomDocuments(seed: 2)
         for _ in 0..<Self.inputs {
             var text = documents.document()

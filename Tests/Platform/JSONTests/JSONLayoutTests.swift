@@ -32,7 +32,7 @@ struct JSONLayoutTests {
         return reader.lenientDouble(field).map { "(\($0))" }
     }
 
-    @Test func `Objects that are written alike are followed`() throws {
+    @Test func `Objects with the same layout are followed`() throws {
         let other = Self.shop.replacing("J1", with: "J234567890123456789").replacing("35.5", with: "-7e1")
         let found = try #require(try follow(other))
         #expect(found.fields == ["J234567890123456789", "(-70.0)", "居酒屋", "u"])
@@ -63,14 +63,14 @@ struct JSONLayoutTests {
         ("12", "[12]"), ("12", "{}"), ("12", "01"), ("12", "1."), ("12", "1e"), ("12", "-"), ("12", "tru"), ("12", ""),
         ("鳥", #"\x"#), ("鳥", #"\u12g4"#), ("鳥", "\u{1}"), ("鳥", #"""#), (#""open":true"#, #""open":true,"new":1"#),
     ])
-    func `What is written in another way is left to the caller`(part: String, other: String) throws {
+    func `An object with another layout is left to the caller`(part: String, other: String) throws {
         #expect(try follow(Self.shop.replacing(part, with: other)) == nil)
     }
 
     @Test(arguments: [
         "{}", "[]", #""x""#, "7", #"{"a":[1]}"#, #"{"a":1,"a":2}"#, #"{"\u0061":1}"#, #"{"genre.name":1}"#,
     ])
-    func `What has no layout is not learned`(text: String) throws {
+    func `A value without a layout is not learned`(text: String) throws {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: text.utf8.span)
         let isFollowed = try follow(Array(text.utf8), &layout) != nil
@@ -83,7 +83,7 @@ struct JSONLayoutTests {
         #expect(try (follow(text, learning: text) != nil) == isLearned)
     }
 
-    @Test func `A layout that serves is replaced by a longer one only`() throws {
+    @Test func `A useful layout is replaced only by a longer one`() throws {
         var layout = JSONLayout(Self.paths)
         let (shop, short) = (Array(Self.shop.utf8), Array(#"{"name":"x"}"#.utf8))
         layout.learn(from: shop.span)
@@ -96,7 +96,7 @@ struct JSONLayoutTests {
         #expect(try follow(short, &layout) != nil)
     }
 
-    @Test func `An object that ends too soon is not followed`() throws {
+    @Test func `A truncated object is not followed`() throws {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: Self.shop.utf8.span)
         let text = Array(Self.shop.utf8)
@@ -107,7 +107,7 @@ struct JSONLayoutTests {
 
     /// Damaged objects, of all lengths up to several stretches of the index. What a layout can follow is JSON, ends at the same
     /// offset, and has the same values.
-    @Test func `What is followed is what a reader reads`() throws {
+    @Test func `Following a layout finds the values that a reader finds`() throws {
         var random = SplitMix64(state: 5)
         var (followed, left) = (0, 0)
         for number in 0..<4000 {
@@ -177,7 +177,7 @@ struct JSONLayoutTests {
 
     /// Bytes of all kinds, with lengths around multiples of words and stretches.
     @Test(arguments: [0, 1, 15, 63, 64, 65, 127, 1000, 1023, 1024, 1025, 1087, 1088, 2047, 2048, 2049, 5000])
-    func `Index finds every special byte`(count: Int) {
+    func `The index finds every special byte`(count: Int) {
         var random = SplitMix64(state: UInt64(count))
         for rarity in [2, 40, 4000] {
             let bytes = (0..<count).map { _ in
@@ -200,7 +200,7 @@ struct JSONLayoutTests {
     }
 
     @Test(arguments: [#""\u0033\u0035""#, #""3\u0035""#, #""\u0020 35""#, #""35\n""#])
-    func `Number in a text may be written with escapes`(value: String) throws {
+    func `A number in a text may have escapes`(value: String) throws {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: Self.shop.utf8.span)
         let text = Array(Self.shop.replacing("35.5", with: value).utf8)
@@ -216,7 +216,7 @@ struct JSONLayoutTests {
         #"{"id":"J1","a":{"\#(String(repeating: "k", count: 1_000_000))":{"b":1}}}"#,
         #"{\#((0..<3000).map { #""key \#($0)":1"# }.joined(separator: ","))}"#,
     ])
-    func `Layout stays small whatever it learns`(object: String) {
+    func `A layout stays small whatever it learns`(object: String) {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: object.utf8.span)
         #expect(layout.steps.count <= 1024)

@@ -35,11 +35,11 @@ struct JSONReaderTests {
             (#""\u12g4""#, .invalidEscape, 5), ("\"a\nb\"", .controlCharacter, 2),
             ("\"12345678\u{01}\"", .controlCharacter, 9),
         ] as [(String, JSONError.Kind, Int)])
-    func `What is none is refused where it shows`(text: String, kind: JSONError.Kind, offset: Int) {
+    func `Text that is no JSON is refused at its first error`(text: String, kind: JSONError.Kind, offset: Int) {
         #expect(error(text) == JSONError(kind, at: offset))
     }
 
-    @Test func `Reader refuses containers beyond its depth`() {
+    @Test func `The reader refuses containers beyond its depth`() {
         let deep = Array(String(repeating: "[", count: 65).utf8)
         #expect(error(deep) == JSONError(.tooDeep, at: 64))
         #expect(error(Array("[[[]]]".utf8), depth: 3) == nil)
@@ -58,7 +58,7 @@ struct JSONReaderTests {
             ("-", "", JSONError(.invalidNumber, at: 1)), ("\"", "", JSONError(.trailingBytes, at: 2)),
             ("\\", "", JSONError(.unexpectedByte, at: 0)), ("\u{0}", "", JSONError(.unexpectedByte, at: 0)),
         ] as [(String, String, JSONError?)])
-    func `Much of one thing`(piece: String, end: String, expected: JSONError?) {
+    func `A megabyte of one piece is read iteratively`(piece: String, end: String, expected: JSONError?) {
         let text = Array(String(repeating: piece, count: 1_000_000 / piece.utf8.count).utf8) + Array(end.utf8)
         #expect(error(text) == expected)
         var reader = JSONReader(text.span)
@@ -67,7 +67,7 @@ struct JSONReaderTests {
     }
 
     /// The reader reads no bytes beyond the end of an input: each prefix of a document is in a buffer of exactly its size.
-    @Test func `Every proper beginning of a value is refused`() {
+    @Test func `Every proper prefix of a value is refused`() {
         let text = Array(#" {"key":[1.5e-3,"\u3042\"xyz",{"longer key of it":true,"a":null}],"b":"12345678"} "#.utf8)
         for length in 0..<text.count - 2 {
             #expect(error(Array(text[..<length])) == JSONError(.unexpectedEnd, at: length), "\(length)")
@@ -80,7 +80,7 @@ struct JSONReaderTests {
     /// It must find the end of each text at any position in a block and for any length, continue with the next
     /// text, and report an error at its offset.
     @Test(arguments: 0..<66)
-    func `Reader finds the end of a text wherever it is in a block`(before: Int) {
+    func `The reader finds the end of a text wherever it is in a block`(before: Int) {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for length in 0..<150 {
             let head = bytes(String(repeating: " ", count: before) + #"["k",""#) + Array(repeating: 0xA9, count: length)
@@ -127,7 +127,7 @@ struct JSONReaderTests {
     @Test(arguments: [
         "", "abc", "abcd", "abcdefg", "abcdefgh", "ramen and more", "an even longer text of 31 bytes", "東京都 ガー🍜é",
     ])
-    func `Text is checked and repaired as by the standard library`(before: String) throws {
+    func `A text is checked and repaired as by the standard library`(before: String) throws {
         let ends: [[UInt8]] = [
             [], [0x41], [0x80], [0x80, 0x80], [0xBF, 0xBF], [0x80, 0xC0], [0xE3, 0x81, 0x82, 0xE3],
         ]
@@ -160,7 +160,7 @@ struct JSONReaderTests {
         return Array(target.dropFirst())
     }
 
-    @Test func `Reading goes on behind a text with invalid UTF8`() throws {
+    @Test func `Reading continues after a text with invalid UTF-8`() throws {
         let text: [UInt8] = Array(#"["a"#.utf8) + [0xFF, 0xC3] + Array(#"",7]"#.utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterArray())
@@ -188,7 +188,7 @@ struct JSONReaderTests {
             ("null", nil), ("[1]", nil), (#""\u0033\u0035""#, 35), (#""3\u0035.5""#, 35.5), (#""\u002d1""#, -1),
             (#""1\n""#, 1), (#""\u0041""#, nil), (#""1\ud800""#, nil), (#""\"1\"""#, nil),
         ] as [(String, Double?)])
-    func `Numbers may be text`(text: String, expected: Double?) throws {
+    func `A number may be a text`(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.lenientDouble() } == expected)
 
         // A reader of integers gives the same result, if the number is one.
@@ -203,7 +203,7 @@ struct JSONReaderTests {
     }
     private static let members = JSONMembers<Member>()
 
-    @Test func `Reader finds the wanted members among others`() throws {
+    @Test func `The reader finds the wanted members among others`() throws {
         let text = Array(
             #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"a_name_lONGEr_than_8":0,"x":1,"\u0069d":"2","y":{}}"#
                 .utf8)
@@ -221,7 +221,7 @@ struct JSONReaderTests {
     /// A key and a string close to each other are skipped in one step. Others, with blanks between them or
     /// with another value, are skipped too.
     @Test(arguments: 0..<66)
-    func `Reader skips unwanted members wherever they are in a block`(before: Int) throws {
+    func `The reader skips unwanted members wherever they are in a block`(before: Int) throws {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for length in stride(from: 0, to: 140, by: 5) {
             let long = String(repeating: "x", count: length)

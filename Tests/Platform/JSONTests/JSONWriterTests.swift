@@ -10,7 +10,7 @@ struct JSONWriterTests {
         return String(decoding: writer.finish(), as: UTF8.self)
     }
 
-    @Test func `Writer puts the commas`() {
+    @Test func `The writer puts the commas`() {
         let json = text { writer in
             writer.beginObject()
             writer.member("a", 1)
@@ -34,7 +34,7 @@ struct JSONWriterTests {
     }
 
     /// At any position in the blocks that are copied at once.
-    @Test func `Writer escapes a character at every place of a text`() throws {
+    @Test func `The writer escapes a character at every place of a text`() throws {
         for length in 1...40 {
             for place in 0..<length {
                 for byte in Array(0..<0x24) + [0x5B, 0x5C, 0x5D, 0x7F] as [UInt8] {
@@ -52,7 +52,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test func `Writer leaves out members that are nil`() {
+    @Test func `The writer leaves out members that are nil`() {
         let json = text { writer in
             writer.beginObject()
             writer.member("a", nil as String?)
@@ -78,7 +78,7 @@ struct JSONWriterTests {
         (.infinity, "null"), (-.infinity, "null"),
     ]
     @Test(arguments: numbers)
-    func `Writer gives a number its shortest text`(number: (value: Double, text: String)) {
+    func `The writer gives a number its shortest text`(number: (value: Double, text: String)) {
         #expect(text { $0.value(number.value) } == number.text)
     }
 
@@ -115,7 +115,7 @@ struct JSONWriterTests {
 
     /// Keys are written in words of eight bytes, and the buffer ends within some of them.
     @Test(arguments: [0, 40, 41, 60, 63, 64, 100])
-    func `Writer gives each key its length`(before: Int) {
+    func `The writer gives each key its length`(before: Int) {
         let start = String(repeating: "x", count: before)
         let json = text { writer in
             writer.beginObject()
@@ -135,7 +135,7 @@ struct JSONWriterTests {
         #expect(json == #"{"":"\#(start)","# + keys + #""of_twenty_two_bytes_22":22,"日本":"語","z":null}"#)
     }
 
-    @Test func `Writer begins empty after reset`() {
+    @Test func `The writer begins empty after reset`() {
         var writer = JSONWriter(capacity: 1)
         for round in 1...40 {
             let long = String(repeating: "日本\"", count: round * 50)

@@ -24,13 +24,13 @@ struct BrokerFailureAdviceTests {
             "this port does not support SASL"
         ),
     ])
-    func `Each known reason says what to check and stays readable`(reason: String, advice: String) {
+    func `The advice for each known reason names what to check`(reason: String, advice: String) {
         let text = BrokerFailureAdvice.explained(reason, by: Self.new)
         #expect(text.contains(advice), "\(text)")
         #expect(text.hasSuffix("; \(reason)"))
     }
 
-    @Test func `Old library is to blame where a new one would do`() {
+    @Test func `The advice names an old library if a new one would work`() {
         let reason = "ApiVersionRequest failed: Local: Read underflow: probably due to broker version < 0.10"
         let text = BrokerFailureAdvice.explained(reason, by: Self.old)
         #expect(text == "librdkafka 2.0.2 is too old for this broker: use librdkafka 2.2 or newer; \(reason)")
@@ -38,7 +38,7 @@ struct BrokerFailureAdviceTests {
     }
 
     /// librdkafka 2.0.2 has the same error for a broker without logins and for one that supports only the newer request for them.
-    @Test func `Old library that finds no login names the port before itself`() throws {
+    @Test func `The advice names the port before an old library`() throws {
         let reason =
             "Failed to initialize SASL authentication: SASL Handshake not supported by broker (required by mechanism PLAIN)"
         let text = BrokerFailureAdvice.explained(reason, by: Self.old)
@@ -50,7 +50,7 @@ struct BrokerFailureAdviceTests {
     }
 
     @Test(arguments: [(LibraryVersion(2, 6, 0), true), (LibraryVersion(2, 6, 1), false)])
-    func `Library that writes the nonce twice is named as a cause`(library: LibraryVersion, isNamed: Bool) {
+    func `The advice names a library that writes the nonce twice`(library: LibraryVersion, isNamed: Bool) {
         let reason =
             "SASL authentication error: Authentication failed during authentication due to invalid credentials with"
             + " SASL mechanism SCRAM-SHA-512"
@@ -99,9 +99,7 @@ struct BrokerFailureAdviceTests {
             "APIVERSION_QUERY", "another service uses this port, not a broker"
         ),
     ])
-    func `What is no broker is told by its first bytes and by how far the connection came`(
-        reason: String, state: String, advice: String
-    ) {
+    func `First bytes and connection state tell what is no broker`(reason: String, state: String, advice: String) {
         let failures = BrokerFailures()
         failures.note(
             line: "[thrd:ssl://kafka:9093/bootstrap]: ssl://kafka:9093/1: \(reason) (after 2ms in state \(state))")
@@ -116,12 +114,12 @@ struct BrokerFailureAdviceTests {
         "Receive failed: Invalid response size 100000001 (0..100000000): increase receive.message.max.bytes",
         "Receive failed: Invalid response size -9 (0..100000000): increase receive.message.max.bytes",
     ])
-    func `Reason that may be a brokers own stays as it is`(reason: String) {
+    func `A reason that may be a broker's own stays unchanged`(reason: String) {
         let end = ConnectionEnd(state: "UP", milliseconds: 60_000)
         #expect(BrokerFailureAdvice.explained(reason, at: end, by: Self.old) == reason)
     }
 
-    @Test func `Reason that nobody knows stays as it is`() {
+    @Test func `An unknown reason stays unchanged`() {
         #expect(BrokerFailureAdvice.explained("Connection refused", by: Self.old) == "Connection refused")
     }
 }

@@ -21,13 +21,13 @@ struct ConfigurationTests {
         "transactional.id", "delivery.report.only.error", "enabled_events", "log.queue", "enable.partition.eof",
         "isolation.level", "test.mock.num.brokers", "rebalance_cb", "opaque",
     ])
-    func `Configuration refuses properties that correctness rests on`(name: String) {
+    func `The configuration refuses properties that guarantees depend on`(name: String) {
         let error = #expect(throws: KafkaError.self) { try consumer([name: "1"]) }
         #expect(error?.kind == .configuration)
         #expect(error?.description.contains(name) == true)
     }
 
-    @Test func `Users properties win over defaults and reach the right client`() throws {
+    @Test func `A user's properties replace defaults and reach the right client`() throws {
         let properties = try consumer(["auto.offset.reset": "latest", "client.id": "me", "linger.ms": "7"])
         #expect(properties["auto.offset.reset"] == "latest")
         #expect(properties["client.id"] == "me")
@@ -44,7 +44,7 @@ struct ConfigurationTests {
         #expect(all["acks"] == "all")
     }
 
-    @Test func `Heartbeat is every second unless the broker decides`() throws {
+    @Test func `The heartbeat is every second unless a property sets it`() throws {
         #expect(try consumer([:])["heartbeat.interval.ms"] == "1000")
         #expect(try consumer(["heartbeat.interval.ms": "200"])["heartbeat.interval.ms"] == "200")
     }
@@ -57,7 +57,7 @@ struct ConfigurationTests {
         return configuration
     }
 
-    @Test func `New group protocol sends nothing that the broker decides`() throws {
+    @Test func `The new group protocol sends no property that the broker sets`() throws {
         var byProperty = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         byProperty.properties = ["group.protocol": "consumer"]
 
@@ -73,7 +73,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: [LibraryVersion(2, 0, 2), LibraryVersion(2, 11, 1)])
-    func `New group protocol is refused on an old library`(version: LibraryVersion) {
+    func `The new group protocol is refused on an old library`(version: LibraryVersion) {
         let error = #expect(throws: KafkaError.self) { try Self.newProtocol().librdkafka(version) }
         #expect(error?.kind == .configuration)
         #expect(
@@ -82,7 +82,7 @@ struct ConfigurationTests {
                 + " library, or remove the setting")
     }
 
-    @Test func `New group protocol is refused beside what the broker decides`() {
+    @Test func `The new group protocol is refused beside properties that the broker sets`() {
         let cases = ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"].map { name in
             (Self.newProtocol([name: "6000"]), "\(name) in kafka.properties")
         }
@@ -95,7 +95,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("check.crcs", "perhaps")])
-    func `Consumer names a property that librdkafka refuses`(name: String, value: String) throws {
+    func `A consumer names a property that librdkafka refuses`(name: String, value: String) throws {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.properties = [name: value]
         let error = try configuration.refusal()
@@ -103,7 +103,7 @@ struct ConfigurationTests {
         #expect(error?.description.contains(name) == true)
     }
 
-    @Test func `Configuration passes every security setting on`() throws {
+    @Test func `The configuration passes on every security setting`() throws {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.security.securityProtocol = "sasl_ssl"
         configuration.security.caFile = "/ca.pem"
@@ -125,7 +125,7 @@ struct ConfigurationTests {
         #expect(try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
     }
 
-    @Test func `Description of a configuration shows no secret`() {
+    @Test func `The description of a configuration shows no secret`() {
         var consumer = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         consumer.security.saslPassword = Self.secret
         consumer.security.keyPassword = Self.secret

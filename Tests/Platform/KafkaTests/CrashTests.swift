@@ -24,7 +24,7 @@ struct CrashTests {
     private static let said = CommittedOffset(0, metadata: "locsearch1;tries=3;suspect=0:2")
 
     @Test(arguments: [End.trap, .emptyStack])
-    func `Crash of the loop is committed`(_ end: End) async throws {
+    func `A crash of the loop is committed`(_ end: End) async throws {
         #expect(try await commit(after: end) == Self.said)
     }
 

@@ -7,7 +7,7 @@ struct DeliveryTableTests {
     private static let refusal = DeliveryTable.Report.failure(KafkaError(.recordTooLarge, "too large"))
 
     @Test(arguments: [true, false])
-    func `Listener is told once when it comes before the report or after it`(comesFirst: Bool) {
+    func `A listener is called once, before the report or after it`(comesFirst: Bool) {
         let table = DeliveryTable()
         let slot = table.reserve()
         table.begin(slot)
@@ -23,7 +23,7 @@ struct DeliveryTableTests {
     }
 
     @Test(arguments: [true, false])
-    func `Waiter is resumed when it comes before the report or after it`(comesFirst: Bool) async {
+    func `A waiter is resumed, before the report or after it`(comesFirst: Bool) async {
         let table = DeliveryTable()
         let slot = table.reserve()
         table.begin(slot)
@@ -38,7 +38,7 @@ struct DeliveryTableTests {
         #expect(table.reserve() == slot)
     }
 
-    @Test func `Records under way are told of the end once`() {
+    @Test func `The end is reported once for each record in flight`() {
         let table = DeliveryTable()
         var told = 0
         for _ in 0..<3 {

@@ -11,7 +11,7 @@ struct ForeignNumberTests {
     /// A producer may write any timestamp into its records, and the brokers keep it. The report about the
     /// backlog subtracts it from the time.
     @Test(.enabled(if: TestBroker.isEmbedded), arguments: [Int64.min, -1, 1, Int64.max])
-    func `Record of any time is read`(timestamp: Int64) async throws {
+    func `A record with any timestamp is read`(timestamp: Int64) async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         try await producer.send(
@@ -24,14 +24,14 @@ struct ForeignNumberTests {
     }
 
     @Test(arguments: [Int64.min, -1001, 0, 41, Int64.max])
-    func `Any offset can be counted on from`(offset: Int64) {
+    func `Offsets after any offset can be computed`(offset: Int64) {
         let bounded = OffsetRange.bounded(offset)
         let difference = (bounded + 1).subtractingReportingOverflow(OffsetRange.bounded(.min))
         #expect(!difference.overflow)
         #expect(offset.magnitude > 1 << 61 || bounded == offset)
     }
 
-    @Test func `Statistics of any number can be added up`() throws {
+    @Test func `Statistics with any numbers can be summed`() throws {
         let broker =
             #"{"nodeid":1,"state":"UP","outbuf_cnt":9223372036854775807,"waitresp_cnt":-9223372036854775808,"#
             + #""rtt":{"avg":9223372036854775807,"p99":9223372036854775807},"throttle":{"max":9223372036854775807}}"#
@@ -47,7 +47,7 @@ struct ForeignNumberTests {
 
     /// A tool's timeout may be set to years, and the bridge adds a second to it.
     @Test(.enabled(if: TestBroker.isEmbedded))
-    func `Configuration is asked for with a timeout of any length`() async throws {
+    func `A configuration can be requested with a timeout of any length`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try TopicAdmin(
             ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers), log: fixture.log)

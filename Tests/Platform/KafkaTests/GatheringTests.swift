@@ -12,7 +12,7 @@ import Testing
 struct GatheringTests {
     // MARK: - Conditions
 
-    @Test func `Gathering begins when the loop has no rest and ends when it has`() {
+    @Test func `Gathering begins when the loop is busy and ends when it is not`() {
         var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         var (now, asleep) = (Instant.now, Duration.zero)
         func pass(_ time: Duration, asleep rest: Duration) {
@@ -46,7 +46,7 @@ struct GatheringTests {
         #expect(gathering.isOn)
     }
 
-    @Test func `Gathering is full by512 records or by a megabyte`() {
+    @Test func `A batch is full at 512 records or at a megabyte`() {
         var many = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         var large = many
         for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), slot: place) }
@@ -59,7 +59,7 @@ struct GatheringTests {
         #expect(!large.isFull)
     }
 
-    @Test func `Records wait for the linger while eight or more come within one`() {
+    @Test func `Records wait for the linger while eight or more come within it`() {
         var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20), at: .now)
         var now = Instant.now + .seconds(1)
         var asleep = Duration.seconds(1)
@@ -79,7 +79,7 @@ struct GatheringTests {
         #expect(!gathering.isOn)
     }
 
-    @Test func `Records wait longer than the linger while the loop has no rest`() {
+    @Test func `Records wait longer than the linger while the loop is busy`() {
         var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20), at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.time == .milliseconds(25))
@@ -139,7 +139,7 @@ struct GatheringTests {
         #expect(await producer.undelivered == 0)
     }
 
-    @Test func `Gathered records are written in the order of their hand over`() async throws {
+    @Test func `Gathered records are written in the order of their enqueuing`() async throws {
         try await allArrive(2000)
     }
 
@@ -148,7 +148,7 @@ struct GatheringTests {
     }
 
     /// The record fails when it is passed to librdkafka, and no other with it.
-    @Test func `Gathered record that is too large is refused alone`() async throws {
+    @Test func `Only the gathered record that is too large is refused`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
             $0.busyLinger = .milliseconds(20)
@@ -170,7 +170,7 @@ struct GatheringTests {
     }
 
     /// The record fills the batch, so librdkafka gets it, and rejects it, before the enqueuing call returns.
-    @Test func `Record that fills its batch and is refused at once has a report`() async throws {
+    @Test func `A record that fills its batch and is refused at once has a report`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
             $0.busyLinger = .seconds(60)
@@ -192,7 +192,7 @@ struct GatheringTests {
         #expect(await producer.undelivered == 0)
     }
 
-    @Test func `Flush writes gathered records and close fails them`() async throws {
+    @Test func `A flush writes gathered records and close fails them`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.busyLinger = .seconds(60) }
         try keepBusy(fixture.loop)

@@ -39,7 +39,7 @@ struct GroupAdminTests {
         #expect(try await admin.commits(of: [ids[1]], within: Self.bound) == [ids[1]: 3])
     }
 
-    @Test func `Asking for a topic makes none`() async throws {
+    @Test func `Querying a topic does not create it`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         let missing = fixture.broker.name("missing")
@@ -48,7 +48,7 @@ struct GroupAdminTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers describe groups"))
-    func `Broker without group descriptions is told from one that knows no group`() async throws {
+    func `A broker without group descriptions is distinguished from an unknown group`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         let error = await #expect(throws: KafkaError.self) { try await admin.description(within: Self.bound) }
@@ -56,7 +56,7 @@ struct GroupAdminTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
-    func `Refusal of the broker says that the group has members`() async throws {
+    func `The broker's refusal shows that the group has members`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         let id = TopicPartition(fixture.topic, 0)
@@ -70,7 +70,7 @@ struct GroupAdminTests {
 
     /// Tansu distinguishes a group with offsets from one without, and reports no members.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker describes no groups"))
-    func `Group that nobody uses is unknown until it has offsets`() async throws {
+    func `An unused group is unknown until it has offsets`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         #expect(try await admin.description(within: Self.bound).isUnknown)
@@ -86,12 +86,12 @@ struct GroupAdminTests {
         [0, 1, 0, 0, 0, 2, 0, 1] + Array("a".utf8) + [0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 1, 0, 0, 2] + Array("bc".utf8)
         + [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9]
 
-    @Test func `Assignment of a member is read`() {
+    @Test func `An assignment of a member is read`() {
         let expected: Set = [TopicPartition("a", 3), TopicPartition("a", 256), TopicPartition("bc", 0)]
         #expect(MemberAssignment.partitions(in: Self.assignment) == expected)
     }
 
-    @Test func `Assignment that is cut short or foreign names no partition`() {
+    @Test func `A truncated or foreign assignment names no partition`() {
         let length = Self.assignment.count - 5
         for count in 0..<length {
             #expect(MemberAssignment.partitions(in: Array(Self.assignment.prefix(count))) == [])
@@ -100,5 +100,33 @@ struct GroupAdminTests {
         #expect(MemberAssignment.partitions(in: hostile) == [])
         #expect(MemberAssignment.partitions(in: [0, 1, 0x80, 0, 0, 0]) == [])
         #expect(MemberAssignment.partitions(in: [0, 1, 0, 0, 0, 1, 0xFF, 0xFF]) == [])
+    }
+
+    private static let (p0, p1, p2) = (TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2))
+    private static let began = CommittedOffset(9, metadata: "locsearch1;at=9;began with partitions=2;runs=BB")
+    private static let copied = CommittedOffset(4, metadata: "locsearch1;at=9;began with partitions=2")
+
+    @Test(
+        arguments: [
+            // Each partition then has an offset, so none is missing.
+            ([p0, p1, p2], [:], ""), ([p0, p1], [p2: 4], ""),
+            // A new group: partition 2 was not added later.
+            ([p0, p1], [:], "began with partitions=3"),
+            // It may have been added after the group began, and no note shows otherwise.
+            ([p0], [p0: 4, p1: 5], ""), ([p0], [p0: began, p1: 5], "began with partitions=2"),
+            // The note belongs to another group, perhaps on another cluster.
+            ([p0], [p0: copied, p1: 5], ""),
+        ] as [([TopicPartition], [TopicPartition: CommittedOffset], String)])
+    func `Partitions without an offset still begin at the same position`(
+        set: [TopicPartition], commits: [TopicPartition: CommittedOffset], note: String
+    ) {
+        #expect(GroupHistory.note(settingOffsetsOf: Set(set), commits: commits, partitionCount: 3) == note)
+        let after = commits.merging(set.map { ($0, CommittedOffset(0, fields: note.isEmpty ? [] : [note])) }) {
+            _, new in new
+        }
+        for id in [Self.p0, Self.p1, Self.p2] where after[id] == nil {
+            let before = GroupHistory(commits.values).wasAddedLater(id)
+            #expect(GroupHistory(after.values).wasAddedLater(id) == before)
+        }
     }
 }

@@ -57,7 +57,7 @@ struct GroupBytesFuzzTests {
     }
 
     /// librdkafka reports the length that a text has at the broker, but keeps only the part before its first zero byte.
-    @Test func `Text beside an offset ends at its first zero`() {
+    @Test func `The metadata of an offset ends at its first zero`() {
         var texts = ForgedTexts(seed: 3)
         for number in 0..<Self.inputs {
             var committed = texts.next()

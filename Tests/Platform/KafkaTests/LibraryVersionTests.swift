@@ -12,7 +12,7 @@ struct LibraryVersionTests {
     }
 
     @Test(arguments: versions)
-    func `Assignor is cooperative from version261 on`(version: (Int, Int, Int)) {
+    func `The assignor is cooperative in new versions`(version: (Int, Int, Int)) {
         #expect(
             value("partition.assignment.strategy", .consumer, version)
                 == (version >= (2, 6, 1) ? "cooperative-sticky" : "range"))
@@ -20,7 +20,7 @@ struct LibraryVersionTests {
     }
 
     @Test(arguments: versions)
-    func `Version gets no property that it does not know`(version: (Int, Int, Int)) {
+    func `A version gets no property that it does not know`(version: (Int, Int, Int)) {
         #expect((value("fetch.queue.backoff.ms", .consumer, version) != nil) == (version >= (2, 2, 0)))
         #expect((value("enable.metrics.push", .consumer, version) != nil) == (version >= (2, 5, 0)))
         #expect((value("enable.metrics.push", .producer, version) != nil) == (version >= (2, 5, 0)))
@@ -28,13 +28,13 @@ struct LibraryVersionTests {
 
     /// Below 2.2.0 a full queue waits 1 s, so the prefetch limits the records of a partition per second.
     @Test(arguments: versions)
-    func `Prefetch is deeper in versions whose full queue waits a second`(version: (Int, Int, Int)) throws {
+    func `The prefetch is deeper in versions whose full queue waits a second`(version: (Int, Int, Int)) throws {
         let depth = try #require(value("queued.min.messages", .consumer, version).flatMap { Int($0) })
         let fetch = value("fetch.message.max.bytes", .consumer, version).flatMap { Int($0) }
         #expect(version < (2, 2, 0) ? depth >= 2000 && fetch == nil : depth == 200 && fetch == 65_536)
     }
 
-    @Test func `Version is read and compared by its numbers`() {
+    @Test func `A version is compared by its numbers`() {
         #expect(LibraryVersion(2, 0, 2).description == "2.0.2")
         #expect(LibraryVersion(2, 16).description == "2.16.0")
         #expect(LibraryVersion(2, 6, 0) < LibraryVersion(2, 6, 1))

@@ -37,11 +37,11 @@ struct OffsetResetTests {
     ]
 
     @Test(arguments: lines)
-    func `Partition and offset are read out of a line`(line: String, reset: OffsetResets.Reset?) {
+    func `The partition and the offset of a reset are read from a line`(line: String, reset: OffsetResets.Reset?) {
         #expect(OffsetResets.parse(line) == reset)
     }
 
-    @Test func `Line is left to whoever reports the reset`() throws {
+    @Test func `The line of a reset is not logged`() throws {
         let (memory, resets) = (InMemoryLogHandler(), OffsetResets())
         let log = ClientLog(Logger(label: "test") { _ in memory }, resets: resets)
 
@@ -56,7 +56,7 @@ struct OffsetResetTests {
 
     /// The embedded broker keeps the newest 5 MB of a partition.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker deletes so soon"))
-    func `Requests that were deleted unread are told in one line and counted`() async throws {
+    func `Requests that were deleted unread are logged in one line and counted`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         let first = try fixture.consumer()

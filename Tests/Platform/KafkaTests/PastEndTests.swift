@@ -24,7 +24,7 @@ struct PastEndTests {
         return (fixture, producer)
     }
 
-    @Test func `Partition is read no more and reported once`() async throws {
+    @Test func `A partition is paused and reported once`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
         let memory = InMemoryLogHandler()
         let consumer = try fixture.consumer(notebook: memory)
@@ -46,7 +46,7 @@ struct PastEndTests {
         #expect(try await reading.value.isEmpty)
     }
 
-    @Test func `Partition is read on where the properties say so`() async throws {
+    @Test func `A partition is read from its beginning if the properties say so`() async throws {
         let (fixture, _) = try await fixture(records: 10)
         let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "earliest" }
         let notes = try await fixture.join(consumer)
@@ -54,7 +54,7 @@ struct PastEndTests {
         #expect(await notes.restarted.count == 1)
     }
 
-    @Test func `Reading goes on at the end where the properties say so`() async throws {
+    @Test func `Reading continues at the end if the properties say so`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
         let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "latest" }
         let notes = try await fixture.join(consumer)
@@ -70,7 +70,7 @@ struct PastEndTests {
     }
 
     /// The brokers have meanwhile reported the topic as unknown.
-    @Test func `Topic that was made again is read from its first record`() async throws {
+    @Test func `A recreated topic is read from its first record`() async throws {
         let (fixture, producer) = try await fixture(records: 0)
         let consumer = try fixture.consumer()
         let notes = try await fixture.join(consumer)
@@ -89,7 +89,7 @@ struct PastEndTests {
     /// A minute ago, the brokers rejected an offset because its topic did not exist.
     ///
     /// If such a commit reached the new topic and the worker were then killed, the new topic's requests would be skipped.
-    @Test func `Offset of a topic reaches none that was made in its place`() async throws {
+    @Test func `An offset of a topic is not committed to the recreated topic`() async throws {
         let (fixture, producer) = try await fixture(records: 0)
         let id = TopicPartition(fixture.topic, 0)
         let consumer = try fixture.consumer()
@@ -115,7 +115,7 @@ struct PastEndTests {
     // MARK: - Several topics
 
     /// The partition of one of two topics no longer exists at the brokers.
-    @Test func `Refused offsets of one topic leave those of others committed`() async throws {
+    @Test func `Refused offsets of one topic do not affect those of others`() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
         let producer = try fixture.producer()
         let consumer = try fixture.consumer()
@@ -139,7 +139,7 @@ struct PastEndTests {
     }
 
     /// A client whose queue is full fetches nothing.
-    @Test func `Lag follows what is written while nothing is fetched`() async throws {
+    @Test func `The lag grows with the records while nothing is fetched`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         let consumer = try fixture.consumer { $0.properties["queued.min.messages"] = "1" }

@@ -33,7 +33,7 @@ struct ProducerTests {
     /// The brokers reject a whole batch. If each record has a separate batch, only one record is rejected.
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
-    func `Refused batch takes along no other record where records are sent singly`(areSingle: Bool) async throws {
+    func `A refused batch has no other record if records are sent singly`(areSingle: Bool) async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer {
             $0.sendsRecordsSingly = areSingle
@@ -57,7 +57,7 @@ struct ProducerTests {
         #expect(refusals.allSatisfy { $0 == .recordTooLarge })
     }
 
-    @Test func `Producer refuses a record that is too large and writes the next`() async throws {
+    @Test func `A producer refuses a record that is too large and writes the next`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         let error = await #expect(throws: KafkaError.self) {
@@ -73,7 +73,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Undelivered record fails and says whether it may be in the log`() async throws {
+    func `An undelivered record fails, and its error tells whether it may be in the log`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["message.timeout.ms"] = "500" }
         fixture.broker.embedded?.set(broker: 1, isUp: false)
@@ -103,7 +103,7 @@ struct ProducerTests {
         }
     }
 
-    @Test func `Flush writes a record that still lingers`() async throws {
+    @Test func `A flush writes a record that still lingers`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["linger.ms"] = "60000" }
         let receipt = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
@@ -145,7 +145,7 @@ struct ProducerTests {
         }.value
     }
 
-    @Test func `Record handed over at once is reported on the loop`() async throws {
+    @Test func `A record enqueued at once is reported on the loop`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         for offset in 0..<3 as Range<Int64> {
@@ -158,7 +158,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Record handed over at once is reported as closed when its producer closes`() async throws {
+    func `A record enqueued at once is reported as closed with its producer`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
@@ -172,7 +172,7 @@ struct ProducerTests {
         #expect(error?.kind == .closed)
     }
 
-    @Test func `Nothing is handed over at once without room or away from the loop`() async throws {
+    @Test func `No record is enqueued at once without room or outside of the loop`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["message.max.bytes"] = "2000" }
         #expect(!producer.handOverAtOnce(ProducerRecord(topic: fixture.topic, value: [1])) { _ in })
@@ -182,7 +182,7 @@ struct ProducerTests {
     }
 
     /// The client is freed, so no call may use it.
-    @Test func `Producer that is closed before its first record refuses every call`() async throws {
+    @Test func `A producer that is closed before its first record refuses every call`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.transactionalID = "t" }
         await producer.close()

@@ -6,17 +6,17 @@ struct ReadProgressTests {
     private let first = TopicPartition("t", 0)
     private let second = TopicPartition("t", 1)
 
-    @Test func `Topic without records is read at once`() {
+    @Test func `A topic without records is complete at once`() {
         #expect(ReadProgress(upTo: [:]).isComplete)
         #expect(ReadProgress(upTo: [first: 0, second: 0]).isComplete)
     }
 
-    @Test func `Partition that begins at its end is read at once`() {
+    @Test func `A partition that begins at its end is complete at once`() {
         #expect(ReadProgress(from: [first: 5], upTo: [first: 5]).isComplete)
         #expect(ReadProgress(from: [first: 5], upTo: [first: 6, second: 1]).open == [first, second])
     }
 
-    @Test func `Last record ends its partition only`() {
+    @Test func `The last record completes only its partition`() {
         var progress = ReadProgress(upTo: [first: 2, second: 1])
 
         let isFirstTaken = progress.take(1, of: first)
@@ -25,7 +25,7 @@ struct ReadProgressTests {
         #expect(isSecondTaken && progress.isComplete)
     }
 
-    @Test func `Brokers word ends a partition whose last offsets hold no record`() {
+    @Test func `The reported end completes a partition without a record there`() {
         // Offsets 3 and 4 are the end of a transaction, and a record of an aborted one: readers never get them.
         var progress = ReadProgress(upTo: [first: 5])
 
@@ -35,7 +35,7 @@ struct ReadProgressTests {
         #expect(progress.isComplete)
     }
 
-    @Test func `Brokers word below the end is not believed`() {
+    @Test func `A reported end below the known one is ignored`() {
         // A lagging replica ends earlier than its leader did.
         var progress = ReadProgress(upTo: [first: 5])
 
@@ -43,7 +43,7 @@ struct ReadProgressTests {
         #expect(!progress.isComplete)
     }
 
-    @Test func `Record that came later ends the partition and is not taken`() {
+    @Test func `A later record completes the partition and is not returned`() {
         var progress = ReadProgress(upTo: [first: 5])
 
         let isTaken = progress.take(7, of: first)

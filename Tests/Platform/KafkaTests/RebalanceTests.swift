@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .closesClients)
 struct RebalanceTests {
     /// Offsets that are stored while a revocation waits are committed before the other member reads, so nothing is read twice.
-    @Test func `Next member reads only after the last offset is committed`() async throws {
+    @Test func `The next member reads only after the last offset is committed`() async throws {
         // A heartbeat during the rebalance makes its member join once more. The mock rejects commits until the group is stable again
         // (a real broker accepts them). That is rare, so the test is repeated with another group.
         for _ in 1...3 {
@@ -57,7 +57,7 @@ struct RebalanceTests {
 
     /// librdkafka leaves a group only after the revocation is acknowledged.
     @Test(arguments: ["range", "cooperative-sticky"])
-    func `Member that leaves does not wait for its bound`(assignor: String) async throws {
+    func `A member that leaves does not wait for its time limit`(assignor: String) async throws {
         let fixture = try KafkaFixture(partitions: 2)
         let producer = try fixture.producer()
         try await fixture.fill(5, partition: 0, with: producer)
@@ -76,7 +76,7 @@ struct RebalanceTests {
     /// A coordinator that assigns partitions of unknown topics, as one with broken patterns did: the client subscribes to a second
     /// topic without the consumer.
     @Test(arguments: ["range", "cooperative-sticky"])
-    func `Partitions of topics that nobody subscribed to are given back unread`(assignor: String) async throws {
+    func `Partitions of unsubscribed topics are released unread`(assignor: String) async throws {
         let fixture = try KafkaFixture(partitions: 2, others: ["outcomes": 2])
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try fixture.producer()
@@ -108,7 +108,7 @@ struct RebalanceTests {
 
     /// The group has removed the member: its partitions are lost, and no offsets of them are committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Member that lost its partitions is told and commits nothing`() async throws {
+    func `A member that lost its partitions is notified and commits nothing`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
@@ -125,7 +125,7 @@ struct RebalanceTests {
     }
 
     /// No records are read for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
-    @Test func `Member that reads nothing stays in the group`() async throws {
+    @Test func `A member that reads nothing stays in the group`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try fixture.producer()
@@ -145,7 +145,7 @@ struct RebalanceTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Consumer notices a broker that goes and comes back`() async throws {
+    func `A consumer notices that a broker is unreachable and reachable again`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer) = (try fixture.producer(), try fixture.consumer(session: 30_000))
         try await fixture.fill(1, partition: 0, with: producer)

@@ -34,14 +34,14 @@ struct ReportTests {
     ]
 
     @Test(arguments: lines)
-    func `Broker and reason are read out of a line`(line: String, address: String, reason: String) throws {
+    func `The broker and the reason are read from a line`(line: String, address: String, reason: String) throws {
         let parsed = try #require(BrokerFailures.parse(line))
         #expect(parsed.address == address)
         #expect(parsed.reason == reason)
     }
 
     @Test(arguments: ["", "1/1 brokers are down", "GroupCoordinator: Disconnected", "a:b/1: x", "kafka:9092: no id"])
-    func `Line about no broker is left out`(line: String) { #expect(BrokerFailures.parse(line) == nil) }
+    func `A line about no broker is ignored`(line: String) { #expect(BrokerFailures.parse(line) == nil) }
 
     @Test func `Each broker is listed once with its last reason`() {
         let failures = BrokerFailures()
@@ -57,7 +57,7 @@ struct ReportTests {
 
     // MARK: - Repetitions
 
-    @Test func `Line of a kind comes once per period and says how many were left out`() {
+    @Test func `A line appears once per period with the number of omitted ones`() {
         var limiter = RepeatLimiter<String>(period: .seconds(30))
         let start = Instant.now
 
@@ -68,7 +68,7 @@ struct ReportTests {
         #expect(limiter.admit("a", at: start + .seconds(60)) == 0)
     }
 
-    @Test func `Limiter remembers no more kinds than it may`() {
+    @Test func `The limiter keeps no more kinds than its maximum`() {
         var limiter = RepeatLimiter<Int>(period: .seconds(30), maxKinds: 3)
         let start = Instant.now
         for kind in 0..<10 { #expect(limiter.admit(kind, at: start) == 0) }
@@ -80,7 +80,7 @@ struct ReportTests {
     }
 
     /// librdkafka logs it ten times a second while a topic is rejected. The worker's own line names the cause.
-    @Test func `Line about a topic that is not there is left out`() {
+    @Test func `A line about a missing topic is omitted`() {
         let memory = InMemoryLogHandler()
         let log = ClientLog(memory.logger)
 
@@ -92,7 +92,7 @@ struct ReportTests {
         #expect(memory.entries.map { $0.metadata["line"] } == ["[thrd:main]: something else"])
     }
 
-    @Test func `Clients lines that differ in numbers only are written once`() {
+    @Test func `A client's lines that differ only in numbers are logged once`() {
         let notebook = InMemoryLogHandler()
         let log = ClientLog(notebook.logger)
         for second in 0..<20 {
@@ -113,7 +113,7 @@ struct BrokerWatchTests {
     }
 
     @Test(arguments: [("127.0.0.1:1", "Connection refused"), ("no-such-host.invalid:9092", "Failed to resolve")])
-    func `Consumer names the broker that it tried and why it failed`(address: String, reason: String) async throws {
+    func `A consumer logs the broker that it tried and the reason`(address: String, reason: String) async throws {
         let loop = try EventLoop.ofTest()
         let notebook = InMemoryLogHandler()
         let configuration = ConsumerConfiguration(bootstrapServers: address)
@@ -129,7 +129,7 @@ struct BrokerWatchTests {
         await consumer.close(within: .seconds(1))
     }
 
-    @Test func `Watch repeats its line every minute while no broker answers`() async throws {
+    @Test func `The watch repeats its line every minute while no broker answers`() async throws {
         let notebook = InMemoryLogHandler()
         // Without an address, it has no broker that could fail.
         let client = try ClientHandle(.producer, properties: [:], hiding: [], log: notebook.logger)
@@ -154,7 +154,7 @@ struct BrokerWatchTests {
     // MARK: - Without librdkafka's event
 
     /// The watch gets no event, as with versions of librdkafka that send none.
-    @Test func `Broker that cannot be connected to is reported without the event`() async throws {
+    @Test func `A broker that cannot be connected to is reported without the event`() async throws {
         let notebook = InMemoryLogHandler()
         let properties = ["bootstrap.servers": "127.0.0.1:1"]
         let client = try ClientHandle(.producer, properties: properties, hiding: [], log: notebook.logger)
@@ -178,7 +178,7 @@ struct BrokerWatchTests {
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: [1, 2] as [Int32])
-    func `Nothing is reported while one of two brokers answers`(away: Int32) async throws {
+    func `No failure is reported while one of two brokers answers`(away: Int32) async throws {
         let fixture = try KafkaFixture(brokers: 2)
         fixture.broker.embedded?.set(broker: away, isUp: false)
         let notebook = InMemoryLogHandler()
@@ -232,7 +232,7 @@ struct BrokerConnectionsTests {
         ("a CONNECT,a UP,a DOWN,a INIT,a CONNECT,a DOWN", 5),
         ("a CONNECT,a UP,c CONNECT,c UP,a DOWN,a CONNECT,a DOWN,c DOWN", 7),
     ])
-    func `All have failed since the last one did`(steps: String, second: Int) {
+    func `All brokers have failed since the last one failed`(steps: String, second: Int) {
         #expect(Self.connections(steps).allFailedSince == Self.start + .seconds(second))
     }
 
@@ -248,5 +248,5 @@ struct BrokerConnectionsTests {
         // An idle connection was closed.
         "a CONNECT,a UP,a DOWN,a INIT",
     ])
-    func `Not all have failed`(steps: String) { #expect(Self.connections(steps).allFailedSince == nil) }
+    func `Not all brokers have failed`(steps: String) { #expect(Self.connections(steps).allFailedSince == nil) }
 }

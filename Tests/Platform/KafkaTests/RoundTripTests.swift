@@ -8,7 +8,7 @@ import Testing
 /// Records are read as they were written, byte for byte, over a real connection.
 @Suite(.serialized, .closesClients)
 struct RoundTripTests {
-    @Test func `Consumer reads every part of a record as it was written`() async throws {
+    @Test func `A consumer reads every part of a record as it was written`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         let headers = [
@@ -37,7 +37,7 @@ struct RoundTripTests {
         #expect(read.map(\.offset) == [0, 1, 2, 3])
     }
 
-    @Test func `Member that comes back goes on at the committed offset`() async throws {
+    @Test func `A member that returns continues at the committed offset`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, first) = (try fixture.producer(), try fixture.consumer())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -62,7 +62,7 @@ struct RoundTripTests {
 
     /// An offset that is stored after a commit has begun belongs to the next commit, whatever the result of the first.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Commit that begins after a refused one succeeds`() async throws {
+    func `A commit that begins after a refused one succeeds`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -77,7 +77,7 @@ struct RoundTripTests {
         await #expect(throws: KafkaError.self) { try await refused.value }
     }
 
-    @Test func `Consumer reads other partitions while one is held`() async throws {
+    @Test func `A consumer reads other partitions while one is paused`() async throws {
         let fixture = try KafkaFixture(partitions: 2)
         let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         let notes = try await fixture.join(consumer)
@@ -93,7 +93,7 @@ struct RoundTripTests {
         #expect(late.map(\.offset) == Array(0..<50))
     }
 
-    @Test func `Reader returns when its task is cancelled or the consumer closes`() async throws {
+    @Test func `Reading returns when its task is cancelled or the consumer closes`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let consumer = try fixture.consumer()
         let notes = try await fixture.join(consumer)

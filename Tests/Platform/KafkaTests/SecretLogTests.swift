@@ -13,7 +13,7 @@ struct SecretLogTests {
         "sasl.oauthbearer.assertion.private.key.passphrase", "sasl.oauthbearer.assertion.private.key.pem",
         "sasl.oauthbearer.token.endpoint.url", "sasl.jaas.config", "ssl_key", "Sasl.Password", "some_token",
     ])
-    func `A line of librdkafkas is logged without the secret`(name: String) {
+    func `A line of librdkafka is logged without the secret`(name: String) {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.properties = [name: Self.secret, "client.id": "me"]
         let memory = InMemoryLogHandler()
@@ -38,7 +38,7 @@ struct SecretLogTests {
         #expect(error?.description.contains(Self.secret) == false)
     }
 
-    @Test func `Password within AURL is cut out of a refusal`() throws {
+    @Test func `A password within a URL is removed from a refusal`() throws {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.properties = ["ssl.endpoint.identification.algorithm": "http://user:\(Self.secret)@host"]
 
@@ -48,7 +48,7 @@ struct SecretLogTests {
     }
 
     /// The path of an invalid key file, which librdkafka rejects under the name of its own property.
-    @Test func `Refused key file is named by our setting`() throws {
+    @Test func `The refusal of a key file names our setting`() throws {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.security.securityProtocol = "ssl"
         configuration.security.keyFile = "/etc/hostname"
@@ -58,7 +58,7 @@ struct SecretLogTests {
         #expect(error?.description.contains("kafka.security.keyFile (ssl.key.location)") == true)
     }
 
-    @Test func `Short secret within a long one leaves no rest`() {
+    @Test func `A short secret within a long one leaves no rest`() {
         #expect(SecretProperties.hide(["abc", "abcdef"], in: "abcdef abc") == "[hidden] [hidden]")
     }
 }

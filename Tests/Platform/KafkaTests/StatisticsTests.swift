@@ -28,7 +28,7 @@ struct StatisticsTests {
         try await eventually("nothing is left") { consumer.statistics?.fetchedRecords == 0 }
     }
 
-    @Test func `Client without an interval reports nothing`() async throws {
+    @Test func `A client without an interval reports nothing`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         try await fixture.fill(1, partition: 0, with: producer)
@@ -51,7 +51,7 @@ struct StatisticsTests {
          "u":{"partitions":{"1":{"fetchq_cnt":2,"fetchq_size":30}}}},"cgrp":{"state":"up"},"rx":[1,2]}
         """
 
-    @Test func `Text is read as librdkafka describes it`() throws {
+    @Test func `The statistics are read as librdkafka documents them`() throws {
         let statistics = try ClientStatistics(json: Array(Self.text.utf8).span)
 
         #expect(statistics.fetchedRecords == 7)
@@ -67,11 +67,11 @@ struct StatisticsTests {
         #"{"brokers":{"a":{"nodeid":-9223372036854775808,"state":"UP","outbuf_cnt":-5}}}"#,
         #"{"topics":{"t":{"partitions":{"0":{"fetchq_cnt":1e300,"fetchq_size":-1}}}}}"#,
     ])
-    func `Text of another form says nothing`(text: String) throws {
+    func `Statistics of another form are empty`(text: String) throws {
         #expect(try ClientStatistics(json: Array(text.utf8).span) == ClientStatistics())
     }
 
-    @Test func `Text that is no JSON is refused wherever it ends`() {
+    @Test func `A text that is no JSON is refused wherever it ends`() {
         let bytes = Array(Self.text.utf8)
         for end in stride(from: 0, to: bytes.count - 1, by: 7) {
             #expect(throws: (any Error).self) { try ClientStatistics(json: Array(bytes[..<end]).span) }

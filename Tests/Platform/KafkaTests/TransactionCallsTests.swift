@@ -41,7 +41,7 @@ struct TransactionCallsTests {
         }
     }
 
-    @Test func `Call that begins after the end is left a second later`() async throws {
+    @Test func `A call that begins after the end is abandoned a second later`() async throws {
         let fixture = try CallsFixture()
         await fixture.end(by: .now - .seconds(5))
 
@@ -54,7 +54,7 @@ struct TransactionCallsTests {
         #expect(await fixture.hasStrayCall)
     }
 
-    @Test func `Call that begins before the end is left a second after it`() async throws {
+    @Test func `A call that begins before the end is abandoned a second after it`() async throws {
         let fixture = try CallsFixture()
         let end = Instant.now + .milliseconds(300)
         await fixture.end(by: end)
@@ -66,7 +66,7 @@ struct TransactionCallsTests {
         #expect(time < .seconds(5))
     }
 
-    @Test func `Call under way is left when the end is set`() async throws {
+    @Test func `A call in progress is abandoned when the end is set`() async throws {
         let fixture = try CallsFixture()
         let making = Task { await fixture.make(.commit) }
         try await eventually("the call has begun") { await fixture.started.count == 1 }
@@ -78,7 +78,7 @@ struct TransactionCallsTests {
         #expect(time < .seconds(5))
     }
 
-    @Test func `Initialisation is not begun after the end`() async throws {
+    @Test func `No initialisation begins after the end`() async throws {
         let fixture = try CallsFixture()
         await fixture.end(by: .now)
 
@@ -89,7 +89,7 @@ struct TransactionCallsTests {
         #expect(await !fixture.hasStrayCall)
     }
 
-    @Test func `Nothing is begun while a call that was left holds the client`() async throws {
+    @Test func `No call begins while an abandoned call blocks the client`() async throws {
         let fixture = try CallsFixture()
         await fixture.end(by: .now)
         _ = await fixture.make(.commit)
@@ -111,7 +111,7 @@ struct TransactionCallsTests {
     ]
 
     @Test(arguments: calls)
-    func `Call that does not return is hung after its time and overtime`(call: TransactionCall) async throws {
+    func `A call that does not return is hung after its time and overtime`(call: TransactionCall) async throws {
         let fixture = try CallsFixture(.milliseconds(400))
 
         let (error, time) = await fixture.make(call)
@@ -125,7 +125,7 @@ struct TransactionCallsTests {
     }
 
     /// librdkafka reports that an end of a transaction timed out and may continue. All attempts together share one time limit.
-    @Test func `Call that times out again and again is given no further time`() async throws {
+    @Test func `A call that times out repeatedly gets no more time`() async throws {
         let fixture = try CallsFixture(.milliseconds(400))
         let making = Task { await fixture.make(.commit) }
         try await eventually("the call has begun") { await fixture.started.count == 1 }
@@ -140,7 +140,7 @@ struct TransactionCallsTests {
         #expect(started.last ?? .zero < .milliseconds(400))
     }
 
-    @Test func `Call that hangs when the end is far is not waited for until then`() async throws {
+    @Test func `A hung call is not awaited until a distant end`() async throws {
         let fixture = try CallsFixture(.milliseconds(400))
         await fixture.end(by: .now + .seconds(40))
 
@@ -161,17 +161,17 @@ struct GroupMembershipTests {
     }
 
     @Test(arguments: [Int32(0), 1, 77])
-    func `Membership of a generation is taken`(generation: Int32) {
+    func `A membership of a generation is accepted`(generation: Int32) {
         #expect(membership(of: "m", generation: generation) != nil)
     }
 
     @Test(arguments: ["", "m", "a member with a longer id"])
-    func `Membership names its member`(member: String) {
+    func `A membership names its member`(member: String) {
         #expect(membership(of: member, generation: 3)?.memberID == member)
     }
 
     @Test(arguments: ["", "m"])
-    func `Membership without a generation is refused`(member: String) {
+    func `A membership without a generation is refused`(member: String) {
         #expect(membership(of: member, generation: -1) == nil)
     }
 }

@@ -22,7 +22,7 @@ struct TransactionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Wait for the brokers ends at once when the end is now`() async throws {
+    func `The wait for the brokers ends at once if the end is now`() async throws {
         try await withBrokerAway { producer in
             let starting = Task { try await producer.initTransactions() }
             try await eventually("the producer asks the brokers") { await producer.isAskingAboutTransactions }
@@ -37,7 +37,7 @@ struct TransactionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Wait for the brokers ends at the instant that was set for it`() async throws {
+    func `The wait for the brokers ends at the instant that was set`() async throws {
         try await withBrokerAway { producer in
             let end = Instant.now + .milliseconds(600)
             let starting = Task { try await producer.initTransactions() }
@@ -52,7 +52,7 @@ struct TransactionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Log names the broker that is away while transactions cannot begin`() async throws {
+    func `The log names the unreachable broker while transactions cannot begin`() async throws {
         let notebook = InMemoryLogHandler()
         try await withBrokerAway(notebook: notebook) { producer in
             let starting = Task { try await producer.initTransactions() }
@@ -97,7 +97,7 @@ struct TransactionTests {
 
     /// librdkafka purges records that were not sent, and reports them as purged.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Record that is refused ends the flush of its transaction`() async throws {
+    func `A refused record ends the flush of its transaction`() async throws {
         try await withLeaderlessTopic { fixture, producer, leaderless in
             fixture.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
             let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
@@ -116,7 +116,7 @@ struct TransactionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Flush leaves half of the transactions time for its end`() async throws {
+    func `A flush leaves half of the transaction's time for its end`() async throws {
         try await withLeaderlessTopic(properties: ["transaction.timeout.ms": "8000"]) { fixture, producer, leaderless in
             let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
 
@@ -166,7 +166,7 @@ struct TransactionTests {
 
     /// The group's coordinator answers late. librdkafka goes on waiting for it in spite of the call's timeout.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to be late"))
-    func `Producer held by its call is followed by another and freed when the call returns`() async throws {
+    func `A producer blocked by its call is replaced, and freed when the call returns`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let membership = try await membership(in: fixture)
         let id = fixture.broker.name("x")

@@ -16,7 +16,7 @@ struct UnstableOffsetTests {
     /// librdkafka repeats the request for committed offsets while they are unstable. If a rebalance comes meanwhile, it reads the
     /// answer to an older request as "nothing is committed" and begins at `auto.offset.reset`.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
-    func `Rebalance during an open transaction repeats no record`() async throws {
+    func `A rebalance during an open transaction repeats no record`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let broker = try #require(fixture.broker.embedded)
         broker.setGroupDelay(.milliseconds(100))

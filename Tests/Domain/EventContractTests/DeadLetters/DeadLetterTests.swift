@@ -19,7 +19,7 @@ struct DeadLetterTests {
     static let values: [[UInt8]?] = [nil, [], [0xFF, 0x00, 0x7B], Array("{}".utf8)]
 
     @Test(arguments: brought, values)
-    func `Dead letter gives key value and headers back exactly`(headers: [EventHeader], value: [UInt8]?) throws {
+    func `A dead letter keeps key, value and headers exactly`(headers: [EventHeader], value: [UInt8]?) throws {
         for key in [nil, [], [0xFE]] as [[UInt8]?] {
             let record = Records.record(value, key: key, headers: headers)
             let letter = DeadLetter(record, error: Self.error, at: Self.time)
@@ -30,7 +30,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test func `Dead letter says in its headers what was wrong`() {
+    @Test func `A dead letter's headers name the error`() {
         let letter = DeadLetter(
             Records.record([1], headers: [EventHeader("own", text: "x")]), error: Self.error, at: Self.time)
         #expect(
@@ -42,7 +42,7 @@ struct DeadLetterTests {
             ])
     }
 
-    @Test func `Dead letter says which worker wrote it and how often its record was tried`() throws {
+    @Test func `A dead letter names its worker and the number of tries`() throws {
         let letter = DeadLetter(
             Records.record([1]), error: Self.error, reason: DeadLetter.crashedWorkers, at: Self.time, worker: "pod-1",
             tries: 3)
@@ -54,7 +54,7 @@ struct DeadLetterTests {
         #expect(DeadLetter(key: nil, value: [1], headers: Array(damaged))?.tries == nil)
     }
 
-    @Test func `Dead letter that dies again keeps its first headers`() throws {
+    @Test func `A dead letter of a dead letter keeps the first one's headers`() throws {
         let first = DeadLetter(Records.record([1]), error: Self.error, at: Self.time)
         let again = DeadLetter(Records.record([1], headers: first.headers), error: .timedOut, at: Self.time)
         let read = try #require(DeadLetter(key: nil, value: [1], headers: again.headers))
@@ -64,11 +64,11 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: [[], [EventHeader("dead-letter-reason", nil)], [EventHeader("dead-letter-message", text: "m")]])
-    func `Record without the mark is no dead letter`(headers: [EventHeader]) {
+    func `A record without a reason is no dead letter`(headers: [EventHeader]) {
         #expect(DeadLetter(key: nil, value: [1], headers: headers) == nil)
     }
 
-    @Test func `Dead letter of an outcome says that it stays`() throws {
+    @Test func `A dead letter of an outcome is marked as never redriven`() throws {
         for isBrief in [false, true] {
             var letter = DeadLetter(Records.record([1]), error: Self.error, isOutcome: true, at: Self.time)
             if isBrief { letter = letter.withoutContent }
@@ -79,14 +79,14 @@ struct DeadLetterTests {
         #expect(!DeadLetter(Records.record([1]), error: Self.error, at: Self.time).isOutcome)
     }
 
-    @Test(arguments: brought) func `Headers that only look like ours make no dead letter`(headers: [EventHeader]) {
+    @Test(arguments: brought) func `Headers that only resemble ours make no dead letter`(headers: [EventHeader]) {
         #expect(!DeadLetter.isOne(headers))
         let letter = DeadLetter(Records.record([1], headers: headers), error: Self.error, at: Self.time)
         #expect(DeadLetter.isOne(letter.headers))
     }
 
     /// For a topic that does not accept records of that size: it still contains the error and the position of the record.
-    @Test func `Dead letter without content says where the record is`() throws {
+    @Test func `A dead letter without content has the record's position`() throws {
         let headers = [EventHeader("dead-letter-content", text: "mine")]
         let whole = DeadLetter(Records.record([1], key: [2], headers: headers), error: Self.error, at: Self.time)
         let read = try #require(DeadLetter(key: whole.key, value: whole.value, headers: whole.headers))

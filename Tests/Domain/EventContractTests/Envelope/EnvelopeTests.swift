@@ -9,12 +9,12 @@ struct EnvelopeTests {
     // MARK: The request's id
 
     @Test(arguments: Envelope.allCases)
-    func `Event id stands in for a missing request id`(envelope: Envelope) throws {
+    func `The event's id replaces a missing request id`(envelope: Envelope) throws {
         let decoded = try Records.decode(Records.record(Self.body, in: envelope))
         #expect(decoded.request.requestID == (envelope == .bare ? "requests-3-42" : "event-1"))
     }
 
-    @Test func `Record of a long topic gets a valid request id`() throws {
+    @Test func `A record of a long topic gets a valid request id`() throws {
         let topic = String(repeating: "t", count: 249)
         let source = SourcePosition(topic: topic, partition: 100_000, offset: .max)
         let decoded = try Records.decode(IncomingRecord(source: source, value: Self.body))
@@ -22,7 +22,7 @@ struct EnvelopeTests {
         #expect(decoded.request.requestID.hasSuffix("-100000-9223372036854775807"))
     }
 
-    @Test func `Unusable event id is refused only without a request id`() throws {
+    @Test func `An unusable event id is refused only without a request id`() throws {
         let long = EventHeader("ce_id", text: String(repeating: "i", count: 10_240))
         let headers = Records.eventHeaders + [long]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
@@ -34,7 +34,7 @@ struct EnvelopeTests {
 
     // MARK: Time
 
-    @Test func `Event time goes before the records timestamp`() throws {
+    @Test func `The event's time takes precedence over the record's timestamp`() throws {
         let expected = WallTime(rfc3339: Array("2026-11-21T09:30:00.250Z".utf8))
         for envelope in [Envelope.binary, .structured, .structuredBase64] {
             #expect(try Records.decode(Records.record(Self.body, in: envelope)).envelope.time == expected)
@@ -50,7 +50,7 @@ struct EnvelopeTests {
 
     /// If it were ignored, calls would be made after the request has expired.
     @Test(arguments: unreadableTimes)
-    func `Expiry time that is no time is refused`(text: String) throws {
+    func `An expiry time that is no time is refused`(text: String) throws {
         let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: text)]
         let binary = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
         #expect(binary.error.member == "ce_expirytime")
@@ -64,7 +64,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test func `Expiry time is taken from both modes`() throws {
+    @Test func `An expiry time is read in both modes`() throws {
         let expected = try #require(WallTime(rfc3339: Array("2026-11-22T09:30:00Z".utf8)))
         let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: "2026-11-22T09:30:00Z")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.expiry == expected)
@@ -94,7 +94,7 @@ struct EnvelopeTests {
         ("content-type", Array("application/cloudevents-batch+json".utf8)),
     ]
     @Test(arguments: brokenHeaders)
-    func `Rejection names the header at fault`(header: (name: String, value: [UInt8]?)) throws {
+    func `A rejection names the header at fault`(header: (name: String, value: [UInt8]?)) throws {
         let others = Records.eventHeaders.filter { $0.name != header.name }
         let replaced = others + [EventHeader(header.name, header.value)]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: replaced)))
@@ -105,7 +105,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test func `Rejection for a wrong envelope names the request`() throws {
+    @Test func `A rejection for a wrong envelope names the request`() throws {
         let headers = Records.eventHeaders.filter { $0.name != "ce_type" } + [EventHeader("ce_type", text: "other")]
         let body = Records.search(with: #""requestId":"r-1","limit":-1"#)
         let rejected = try #require(Records.rejection(of: Records.record(Array(body.utf8), headers: headers)))
@@ -113,7 +113,7 @@ struct EnvelopeTests {
         #expect(rejected.requestID == "r-1")
     }
 
-    @Test func `Last of repeated headers counts`() throws {
+    @Test func `The last of repeated headers counts`() throws {
         let headers = [EventHeader("ce_type", text: "other"), EventHeader("ce_id", [0xFF])] + Records.eventHeaders
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "event-1")
     }
@@ -142,7 +142,7 @@ struct EnvelopeTests {
         "application/cloudevents+json", "Application/CloudEvents+JSON", "application/cloudevents+json; charset=UTF-8",
         "application/cloudevents+json;charset=UTF-8",
     ])
-    func `Content type selects structured mode`(type: String) throws {
+    func `A content type selects structured mode`(type: String) throws {
         let event = Records.record(Self.body, in: .structured)
         let record = Records.record(event.value, headers: [EventHeader("content-type", text: type)])
         #expect(try Records.decode(record).request.requestID == "event-1")
@@ -161,7 +161,7 @@ struct EnvelopeTests {
         (#""data":null,"data_base64":"W10=""#, "data_base64"), (#""data":null,"data_base64":"e30=""#, "location"),
     ]
     @Test(arguments: brokenEvents)
-    func `Rejection names the events member at fault`(replaced: (json: String, name: String)) throws {
+    func `A rejection names the event's member at fault`(replaced: (json: String, name: String)) throws {
         // If a member is there twice, the last one counts.
         let good = Records.record(Self.body, in: .structured)
         let event = try #require(good.value).dropLast() + Array(",\(replaced.json)}".utf8)
@@ -171,17 +171,17 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: ["", "[]", "7", "{", "null", #"{"data":{"#, "{}x"])
-    func `Structured record without an event is refused for its value`(text: String) throws {
+    func `A structured record without an event is refused for its value`(text: String) throws {
         let record = Records.record(Array(text.utf8), headers: [Records.structuredType])
         #expect(Records.rejection(of: record)?.error.member == "value")
     }
 
-    @Test func `Event without its attributes is refused`() throws {
+    @Test func `An event without its attributes is refused`() throws {
         let record = Records.record(Array(#"{"data":{}}"#.utf8), headers: [Records.structuredType])
         #expect(Records.rejection(of: record)?.error.member == "specversion")
     }
 
-    @Test func `Structured event may hold its data first`() throws {
+    @Test func `A structured event may hold its data first`() throws {
         let event = """
             {"data":{"location":{"latitude":1,"longitude":2},"requestId":"r-1"},"type":"location-search.requested.v1",
              "source":"/x","id":"e","specversion":"1.0","extension":true}
@@ -194,7 +194,7 @@ struct EnvelopeTests {
 
     /// Its members lie in `data`, so as bare JSON it would be rejected for a missing location that it has.
     @Test(arguments: [[], [EventHeader("content-type", text: "application/json")]])
-    func `Structured event without its content type is told so`(headers: [EventHeader]) throws {
+    func `A rejection names the missing content type of a structured event`(headers: [EventHeader]) throws {
         for envelope in [Envelope.structured, .structuredBase64] {
             let event = Records.record(Self.body, in: envelope)
             let rejected = try #require(Records.rejection(of: Records.record(event.value, headers: headers)))
@@ -209,11 +209,11 @@ struct EnvelopeTests {
     @Test(arguments: [
         #"{"specversion":"1.0"}"#, #"{"type":"x","source":"y","data":{}}"#, #"{"specversion":1,"type":2,"source":3}"#,
     ])
-    func `Bare request that only resembles an event is refused for its members`(text: String) {
+    func `A bare request that resembles an event is refused for its members`(text: String) {
         #expect(Records.rejection(of: text)?.error.member == "location")
     }
 
-    @Test func `Bare request may have members of an event`() throws {
+    @Test func `A bare request may have members of an event`() throws {
         let text = Records.search(with: #""specversion":"1.0","type":"x","source":"y""#)
         #expect(throws: Never.self) { try Records.decode(text) }
     }
@@ -222,7 +222,7 @@ struct EnvelopeTests {
 
     private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    @Test func `Trace headers are taken from every place`() throws {
+    @Test func `A trace is read from every kind of header`() throws {
         let plain = [EventHeader("traceparent", text: Self.parent), EventHeader("tracestate", text: "a=b")]
         let extensions = [EventHeader("ce_traceparent", text: Self.parent), EventHeader("ce_tracestate", text: "a=b")]
         let event = try #require(Records.record(Self.body, in: .structured).value).dropLast()
@@ -240,12 +240,12 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
-    func `Request with a wrong trace is taken without it`(parent: [UInt8]?) throws {
+    func `A request with an invalid trace is accepted without it`(parent: [UInt8]?) throws {
         let headers = [EventHeader("traceparent", parent), EventHeader("tracestate", text: "a=b")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.trace == nil)
     }
 
-    @Test func `Rejection keeps key and trace of its record`() throws {
+    @Test func `A rejection keeps key and trace of its record`() throws {
         let record = Records.record([], key: Array("k".utf8), headers: [EventHeader("traceparent", text: Self.parent)])
         let rejected = try #require(Records.rejection(of: record))
         #expect(rejected.envelope.key == Array("k".utf8))
@@ -254,7 +254,7 @@ struct EnvelopeTests {
 
     // MARK: A record as a line of JSON
 
-    @Test func `Record is written as one line`() {
+    @Test func `A record is written as one line`() {
         let headers = [EventHeader("a", text: "1"), EventHeader("b", nil), EventHeader("c", [0xFF])]
         let line = EventLine.encode(
             topic: "t", partition: 0, offset: 7, key: [0xFF, 0xFE], value: Array("{\"a\":\n1}".utf8), headers: headers)

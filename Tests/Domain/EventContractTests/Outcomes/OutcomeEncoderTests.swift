@@ -8,7 +8,7 @@ struct OutcomeEncoderTests {
         #""timing":{"receivedAt":"2023-11-14T22:13:20.000Z","completedAt":"2023-11-14T22:13:20.087Z","upstreamMs":87,"attempts":1}"#
     private static let start = #"{"requestId":"r-1","operation":"search","provider":"hotpepper","#
 
-    @Test func `Result is written with the contracts members`() {
+    @Test func `A result is written with the contract's members`() {
         let encoded = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)))
         #expect(encoded.kind == .result)
         #expect(
@@ -17,7 +17,7 @@ struct OutcomeEncoderTests {
                 """# + Self.timing + "}")
     }
 
-    @Test func `Result without places has an empty list and no unknown members`() {
+    @Test func `A result without places has an empty list and no unknown members`() {
         var outcome = Outcomes.outcome(.success(SearchOutcome.Result()))
         (outcome.sessionID, outcome.provider) = (nil, nil)
         #expect(
@@ -25,7 +25,7 @@ struct OutcomeEncoderTests {
                 + "}")
     }
 
-    @Test func `Photo is written as a member of its own`() {
+    @Test func `A photo has a separate member`() {
         let result = SearchOutcome.Result(photoURL: "https://img.example/p.jpg", attributions: ["A. Person"])
         #expect(
             Outcomes.encode(Outcomes.outcome(.success(result), operation: .photo)).text
@@ -33,7 +33,7 @@ struct OutcomeEncoderTests {
                 + Self.timing + "}")
     }
 
-    @Test func `Error is written with the contracts members`() {
+    @Test func `An error is written with the contract's members`() {
         let error = SearchError(
             .rateLimited, "slow down", retryAfter: .microseconds(1500), httpStatus: 429,
             providerStatus: "RESOURCE_EXHAUSTED", member: "limit")
@@ -47,19 +47,19 @@ struct OutcomeEncoderTests {
     }
 
     @Test(arguments: SearchError.Limit.allCases)
-    func `Error names the workers limit that left no call`(limit: SearchError.Limit) {
+    func `An error names the worker's limit that allowed no call`(limit: SearchError.Limit) {
         let error = SearchError(.rateLimited, "m", limit: limit)
         let text = Outcomes.encode(Outcomes.outcome(.failure(error))).text
         #expect(text.contains(#""message":"m","retryable":true,"limit":"\#(limit.rawValue)"}"#))
     }
 
     @Test(arguments: SearchError.Code.allCases)
-    func `Every code says whether to ask again`(code: SearchError.Code) {
+    func `Every code is marked as retryable or not`(code: SearchError.Code) {
         let text = Outcomes.encode(Outcomes.outcome(.failure(SearchError(code, "m")))).text
         #expect(text.contains(#""code":"\#(code.rawValue)","message":"m","retryable":\#(code.isRetryable)}"#))
     }
 
-    @Test func `Outcome names tried providers only after a fallback`() {
+    @Test func `An outcome names the tried providers only after a fallback`() {
         let one = Outcomes.outcome(.success(Outcomes.searched), tried: [.hotpepper])
         let two = Outcomes.outcome(.success(Outcomes.searched), tried: [.hotpepper, .googlePlaces])
         #expect(!Outcomes.encode(one).text.contains("triedProviders"))
@@ -75,7 +75,7 @@ struct OutcomeEncoderTests {
 
     // MARK: The record around it
 
-    @Test func `Outcome has the contracts headers`() {
+    @Test func `An outcome has the contract's headers`() {
         let encoded = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)), for: Outcomes.envelope(key: "k"))
         #expect(encoded.key == Array("k".utf8))
         #expect(
@@ -90,11 +90,11 @@ struct OutcomeEncoderTests {
         #expect(failed.key == Array("r-1".utf8))
     }
 
-    @Test func `Outcome of a request with an empty key has an empty key`() {
+    @Test func `An outcome of a request with an empty key has an empty key`() {
         #expect(Outcomes.encode(Outcomes.outcome(.failure(.timedOut)), for: Outcomes.envelope(key: "")).key == [])
     }
 
-    @Test func `Outcome continues the trace with a new parent`() throws {
+    @Test func `An outcome continues the trace with a new parent`() throws {
         var encoder = OutcomeEncoder(seed: 7)
         var parents: Set<String> = []
         for _ in 0..<100 {
@@ -109,7 +109,7 @@ struct OutcomeEncoderTests {
         #expect(parents.count == 100 && !parents.contains(Outcomes.traceParent))
     }
 
-    @Test func `Rejection is written as an error event`() throws {
+    @Test func `A rejection is written as an error event`() throws {
         let rejected = try #require(Records.rejection(of: #"{"requestId":"r-2","operation":7}"#))
         let encoded = Outcomes.encode(rejected)
         #expect(encoded.kind == .error)
@@ -125,7 +125,7 @@ struct OutcomeEncoderTests {
     @Test(
         arguments: ["{", #"{"requestId":"read-before-the-fault","limit":"#, "no JSON", "", nil] as [String?],
         ["order-7", "", nil] as [String?])
-    func `Error of an unreadable record has its key and position`(value: String?, key: String?) throws {
+    func `An error of an unreadable record has its key and position`(value: String?, key: String?) throws {
         let record = Records.record(value.map { Array($0.utf8) }, key: key.map { Array($0.utf8) })
         let rejected = try #require(Records.rejection(of: record))
         let encoded = Outcomes.encode(rejected)
@@ -137,7 +137,7 @@ struct OutcomeEncoderTests {
         #expect(encoded.requestID == (isIDRead ? "read-before-the-fault" : "requests-3-42"))
     }
 
-    @Test func `Encoder leaves nothing of one event in the next`() {
+    @Test func `The encoder leaves nothing of one event in the next`() {
         var encoder = OutcomeEncoder(seed: 1)
         let large = Outcomes.outcome(.success(.init(places: Places(repeatElement(Outcomes.full, count: 1000)))))
         let small = Outcomes.outcome(.failure(.timedOut))

@@ -8,7 +8,7 @@ struct OutcomeReaderTests {
         try OutcomeReader().read(value: encoded.value, headers: encoded.headers)
     }
 
-    @Test func `Result that is encoded is read back`() throws {
+    @Test func `An encoded result is read back`() throws {
         let outcome = Outcomes.outcome(.success(Outcomes.searched), tried: [.googlePlaces, .hotpepper])
         let event = try read(Outcomes.encode(outcome, for: Outcomes.envelope(traced: true)))
         var expected = Outcomes.searched
@@ -24,13 +24,13 @@ struct OutcomeReaderTests {
         #expect(event.traceID == "0af7651916cd43dd8448eb211c80319c")
     }
 
-    @Test func `Photo that is encoded is read back`() throws {
+    @Test func `An encoded photo is read back`() throws {
         let result = SearchOutcome.Result(photoURL: "https://img.example/p.jpg")
         #expect(
             try read(Outcomes.encode(Outcomes.outcome(.success(result), operation: .photo))).body == .completed(result))
     }
 
-    @Test func `Error that is encoded is read back`() throws {
+    @Test func `An encoded error is read back`() throws {
         let error = SearchError(
             .rateLimited, "slow", retryAfter: .seconds(2), httpStatus: 429, providerStatus: "X", member: "limit",
             limit: .concurrency)
@@ -50,7 +50,7 @@ struct OutcomeReaderTests {
         #expect(event.body == .failed(OutcomeEvent.Failure(code: "on-fire", message: "m", isRetryable: true)))
     }
 
-    @Test func `Places that cannot be read are counted`() throws {
+    @Test func `Unreadable places are counted`() throws {
         let text = """
             {"requestId":"r","places":[{"id":"1","provider":"hotpepper","name":"a"},{"id":"2","provider":"new","name":"b"},
              7,{"provider":"hotpepper","name":"c"}]}
@@ -66,7 +66,7 @@ struct OutcomeReaderTests {
         (#"{"requestId":"r","places":[]}"#, "location-search.failed.v1"),
     ]
     @Test(arguments: noOutcomes)
-    func `Record that is no outcome is refused`(value: String?, type: String?) {
+    func `A record that is no outcome is refused`(value: String?, type: String?) {
         #expect(throws: UnreadableOutcome.self) {
             try OutcomeReader().read(
                 value: value.map { Array($0.utf8) }, headers: type.map { [EventHeader("ce_type", text: $0)] } ?? [])

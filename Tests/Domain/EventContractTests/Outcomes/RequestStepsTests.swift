@@ -73,7 +73,7 @@ struct RequestStepsTests {
     }
 
     /// The last step of a request is always included, and the header has at most 1 KB.
-    @Test func `Steps that are too many are left out before the last`() {
+    @Test func `Surplus steps are left out before the last one`() {
         let longest = Self.step(
             .refused, .googlePlacesLegacy, .failed(.upstreamUnavailable, httpStatus: 599), at: .max / 1_000_000,
             for: .max / 1_000_000)
@@ -87,13 +87,13 @@ struct RequestStepsTests {
         #expect(read.areCut && read.steps.count == RequestSteps.most)
     }
 
-    @Test func `As many steps as are kept are not cut`() {
+    @Test func `The most steps that are kept are not cut`() {
         let steps = Self.steps(Array(repeating: Self.step(.wait), count: RequestSteps.most))
         #expect(!steps.areCut && !Self.text(steps).contains("..."))
     }
 
     /// A newer worker may write other steps, and more words after the known ones.
-    @Test func `What only a newer worker knows is kept`() {
+    @Test func `Steps of a newer version are kept`() {
         let text = "topic 5; teleport mars 1+2 ok 200 more words; nonsense; call hotpepper 3+4 fresh-code; queue 7"
         let read = OutcomeEvent.Steps(text: Array(text.utf8))
         #expect(read.steps.map(\.kind) == ["teleport", "call"])
@@ -105,11 +105,11 @@ struct RequestStepsTests {
         "call hotpepper 1", "call hotpepper 1+", "call hotpepper +1", "call hotpepper -1+1", "call hotpepper 1+1+1",
         "call hotpepper 1+9999999999", "call hotpepper", "call", ";;;", " ", "topic", "topic x",
     ])
-    func `What is no step is passed over`(text: String) {
+    func `Text that is no step is skipped`(text: String) {
         #expect(OutcomeEvent.Steps(text: Array(text.utf8)) == OutcomeEvent.Steps())
     }
 
-    @Test func `Outcome has the header only where there are steps`() throws {
+    @Test func `An outcome has the header only if there are steps`() throws {
         var encoder = OutcomeEncoder(seed: 1)
         for steps in [nil, Self.steps([Self.step(.call, .hotpepper, .answered)], topicWait: .milliseconds(2))] {
             let encoded = Outcomes.encode(
@@ -126,7 +126,7 @@ struct RequestStepsTests {
 struct RequestStepsFuzzTests {
     private static let inputs = SplitMix64.inputs(usually: 15_000)
 
-    @Test func `Every text is read`() {
+    @Test func `Every text is read without a trap`() {
         let pieces = [
             "topic ", "call ", "hotpepper ", "12", "+", "; ", ";", "...", " ok", " 503", "9999999999", "-1", "\u{0}",
             "é",

@@ -4,7 +4,7 @@ import Testing
 @testable import EventContract
 
 struct RequestDecoderTests {
-    @Test func `Request without optional members gets the contracts defaults`() throws {
+    @Test func `A request without optional members gets the contract's defaults`() throws {
         let decoded = try Records.decode(#"{"location":{"latitude":35.690921,"longitude":139.700258}}"#)
         #expect(
             decoded.request
@@ -53,7 +53,7 @@ struct RequestDecoderTests {
         #""\u006cimit":7"#,
     ]
     @Test(arguments: accepted, Envelope.allCases)
-    func `Accepts`(member: String, envelope: Envelope) throws {
+    func `Optional, unknown and repeated members are accepted`(member: String, envelope: Envelope) throws {
         #expect(throws: Never.self) { try Records.decode(Records.search(with: member), in: envelope) }
     }
 
@@ -89,7 +89,7 @@ struct RequestDecoderTests {
         (#""operation":"details","placeId":5"#, "placeId"),
     ]
     @Test(arguments: refused, Envelope.allCases)
-    func `Rejection names the member at fault`(member: (json: String, name: String), envelope: Envelope) throws {
+    func `A rejection names the member at fault`(member: (json: String, name: String), envelope: Envelope) throws {
         let rejected = try #require(Records.rejection(of: Records.search(with: member.json), in: envelope))
         #expect(rejected.error.code == .invalidRequest)
         #expect(rejected.error.member == member.name)
@@ -97,7 +97,7 @@ struct RequestDecoderTests {
     }
 
     @Test(arguments: [#"{"latitude":"x"}"#, "[]", #"{"latitude":91,"longitude":200}"#, "null", "7"])
-    func `Location is ignored for details and photos`(location: String) throws {
+    func `The location is ignored for details and photos`(location: String) throws {
         for operation in ["details", "photo"] {
             let body = #"{"operation":"\#(operation)","placeId":"p","location":\#(location)}"#
             #expect(try Records.decode(body).request.location == nil)
@@ -119,21 +119,21 @@ struct RequestDecoderTests {
         Array(Records.search(with: #""pad":"\#(String(repeating: "x", count: 65_536))""#).utf8),
     ]
     @Test(arguments: noRequests)
-    func `Rejection names the value that is no request`(value: [UInt8]?) throws {
+    func `A rejection names the value if it is no request`(value: [UInt8]?) throws {
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.requestID == "requests-3-42")
         #expect(rejected.error.message.utf8.count < 200)
     }
 
-    @Test func `Record of ten megabytes is refused unread`() throws {
+    @Test func `A record of ten megabytes is refused unread`() throws {
         let value = Array(Records.search(with: #""requestId":"r-1""#).utf8) + Array(repeating: 0x20, count: 10_000_000)
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.requestID == "requests-3-42")
     }
 
-    @Test func `Invalid UTF8 is told wherever it stands`() throws {
+    @Test func `Invalid UTF-8 is reported wherever it is`() throws {
         let broken: [UInt8] = [0xC3, 0x28]
         func record(_ member: String) -> IncomingRecord {
             let parts = Records.search(with: #""\#(member)":"§""#).split(separator: "§").map { Array($0.utf8) }
@@ -147,14 +147,14 @@ struct RequestDecoderTests {
     }
 
     @Test(arguments: [[0, 0, 0, 0, 7], [1] + Array(repeating: 9, count: 16)])
-    func `Schema registry framing is recognised`(prefix: [UInt8]) throws {
+    func `The framing of a schema registry is recognised`(prefix: [UInt8]) throws {
         let value = prefix + Array(Records.search(with: #""limit":1"#).utf8)
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.error.message.contains("schema registry"))
     }
 
-    @Test func `Record that exceeds a size limit is refused`() throws {
+    @Test func `A record that exceeds a size limit is refused`() throws {
         let body = Records.search(with: #""limit":1"#)
         let fitting = body + String(repeating: " ", count: 65_536 - body.utf8.count)
         #expect(throws: Never.self) { try Records.decode(fitting) }
@@ -167,7 +167,7 @@ struct RequestDecoderTests {
         #expect(throws: RejectedRecord.self) { try small.decode(Records.record(Array(body.utf8))) }
     }
 
-    @Test func `Rejection says whose request it was`() throws {
+    @Test func `A rejection has the ids of its request`() throws {
         let body = Records.search(
             with: #""requestId":"r-9","sessionId":"s-9","operation":"photo","provider":"hotpepper","limit":-1"#)
         for (text, isWhole) in [(body, true), (String(body.dropLast()), false), (body + "}", false)] {

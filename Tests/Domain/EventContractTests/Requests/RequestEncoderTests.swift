@@ -16,7 +16,7 @@ struct RequestEncoderTests {
     ]
 
     @Test(arguments: requests)
-    func `What is written is read the same`(request: SearchRequest) throws {
+    func `An encoded request is decoded as the same request`(request: SearchRequest) throws {
         var encoder = RequestEncoder()
         let trace = TraceContext(traceparent: Array(Outcomes.traceParent.utf8), tracestate: Array("a=b".utf8))
         let encoded = encoder.encode(
@@ -31,7 +31,7 @@ struct RequestEncoderTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero, .nanoseconds(1)])
-    func `Request with a wrong timeout is encoded as it is`(timeout: Duration) throws {
+    func `A request with an invalid timeout is encoded unchanged`(timeout: Duration) throws {
         var encoder = RequestEncoder()
         let request = SearchRequest(requestID: "a", location: Coordinate(latitude: 0, longitude: 0), timeout: timeout)
         let encoded = encoder.encode(request, at: Outcomes.receivedAt)

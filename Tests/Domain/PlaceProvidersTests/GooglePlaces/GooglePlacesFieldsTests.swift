@@ -26,7 +26,7 @@ struct GooglePlacesFieldsTests {
         "places.id,places.displayName,places.formattedAddress,places.location,places.types,places.primaryType,"
         + "places.primaryTypeDisplayName,places.googleMapsUri,places.businessStatus,places.attributions"
 
-    @Test func `Presets ask for all that their price class gives`() async throws {
+    @Test func `A preset requests all fields of its price class`() async throws {
         #expect(try await mask(Self.nearby, "pro") == Self.proSearch)
         #expect(try await mask(Self.text, "pro") == Self.proSearch + ",nextPageToken")
         let details = Self.proSearch.replacing("places.", with: "") + ",photos"
@@ -37,7 +37,7 @@ struct GooglePlacesFieldsTests {
         #expect(try await mask(Self.details, "essentials") == "id,formattedAddress,location,types,attributions,photos")
     }
 
-    @Test func `List is asked of searches and details with what every result needs`() async throws {
+    @Test func `A list of fields is requested with those that every result needs`() async throws {
         let list = "displayName, rating,currentOpeningHours"
         let fields = "displayName,rating,currentOpeningHours.openNow,id,attributions"
         #expect(try await mask(Self.details, list) == fields)
@@ -49,7 +49,7 @@ struct GooglePlacesFieldsTests {
     }
 
     @Test(arguments: ["essentials", "pro", "enterprise", "location"])
-    func `Photo asks for its name only whatever the setting`(fields: String) async throws {
+    func `A photo requests only its name whatever the setting`(fields: String) async throws {
         #expect(try await mask(Providers.photo("p1"), fields) == "photos,attributions")
     }
 
@@ -58,7 +58,7 @@ struct GooglePlacesFieldsTests {
         "places.rating", "rating.openNow", "currentOpeningHours.periods", ".openNow",
         "currentOpeningHours,currentOpeningHours.openNow", "reviews", "*", "id\n",
     ])
-    func `Unknown field is no setting`(text: String) {
+    func `An unknown field is no setting`(text: String) {
         #expect(GooglePlacesFields(text: text) == nil)
     }
 
@@ -73,7 +73,7 @@ struct GooglePlacesFieldsTests {
         ("displayName,websiteUri", .nearbySearchEnterprise, .textSearchEnterprise, .placeDetailsEnterprise),
     ]
     @Test(arguments: classes)
-    func `Dearest field and the operation decide the class`(
+    func `The most expensive field and the operation determine the price class`(
         fields: String, nearby: PriceClass, text: PriceClass, details: PriceClass
     ) throws {
         let service = try service(fields).service
@@ -98,7 +98,7 @@ struct GooglePlacesFieldsTests {
             ("regularOpeningHours", "enterprise", "enterprise", "enterprise"),
             ("websiteUri", "enterprise", "enterprise", "enterprise"),
         ] as [(String, String, String, String)])
-    func `Field costs what the providers tables say`(field: String, nearby: String, text: String, details: String)
+    func `A field costs what Google's price tables list`(field: String, nearby: String, text: String, details: String)
         throws
     {
         let service = try service(field).service
@@ -107,7 +107,7 @@ struct GooglePlacesFieldsTests {
         #expect(service.priceClass(of: Self.details, followUp: nil).rawValue.hasSuffix(details))
     }
 
-    @Test func `Calls of a photo and of the other providers have their own classes`() throws {
+    @Test func `Photo calls and the other providers have separate price classes`() throws {
         let (photo, picture) = (Providers.photo("p1"), FollowUpCall(number: 2))
         let google = try service("enterprise").service
         #expect(google.priceClass(of: photo, followUp: nil) == .placeDetailsIDsOnly)
@@ -125,7 +125,7 @@ struct GooglePlacesFieldsTests {
         }
     }
 
-    @Test(arguments: PriceClass.allCases) func `Each class belongs to the provider that its name says`(
+    @Test(arguments: PriceClass.allCases) func `Each price class belongs to the provider in its name`(
         priceClass: PriceClass
     ) {
         let provider: ProviderID =

@@ -14,7 +14,7 @@ struct GooglePlacesTests {
         "photos":[{"name":"places/ChIJinvented1/photos/AB-c_1","authorAttributions":[{"displayName":"Ann O.","uri":"//x"}]},{"name":"second","authorAttributions":[{"displayName":"Bob"}]}]}
         """
 
-    @Test func `Every member of a place is taken over`() async throws {
+    @Test func `Every member of a place is read`() async throws {
         let answer = try await Providers.google(FakeHTTP(#"{"places":[\#(Self.full)],"nextPageToken":"more"}"#)).ask(
             Providers.search())
         #expect(
@@ -29,7 +29,7 @@ struct GooglePlacesTests {
         #expect(answer.attributions == ["Google Maps", "Listings Ltd", "Ann O."])
     }
 
-    @Test func `Place with few members is taken`() async throws {
+    @Test func `A place with few members is accepted`() async throws {
         let body =
             #"{"places":[{"id":"a","shortFormattedAddress":"Street 1"},{"id":"b","rating":0,"priceLevel":"PRICE_LEVEL_UNSPECIFIED"},{"displayName":{"text":"x"}},{"id":"a"}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search())
@@ -40,7 +40,9 @@ struct GooglePlacesTests {
 
     /// Nearby search has no keyword, no filter for open places and no pages.
     @Test(arguments: [("ramen", nil, nil), (nil, true, nil), (nil, nil, "token")] as [(String?, Bool?, String?)])
-    func `Search that nearby cannot serve goes to text search`(keyword: String?, openNow: Bool?, token: String?)
+    func `A search that nearby search does not support uses text search`(
+        keyword: String?, openNow: Bool?, token: String?
+    )
         async throws
     {
         let http = FakeHTTP("{}")
@@ -56,7 +58,7 @@ struct GooglePlacesTests {
     }
 
     /// The search box has corners outside the circle.
-    @Test func `Text search keeps to the circle`() async throws {
+    @Test func `A text search returns only places within the circle`() async throws {
         let body =
             #"{"places":[{"id":"in","location":{"latitude":35.6895,"longitude":139.70}},{"id":"corner","location":{"latitude":35.7025,"longitude":139.708}}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search(radius: 1500, keyword: "x"))

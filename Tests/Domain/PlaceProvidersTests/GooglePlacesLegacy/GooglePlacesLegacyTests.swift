@@ -15,7 +15,7 @@ struct GooglePlacesLegacyTests {
         #"{"html_attributions":["Listings by <b>X</b>"],"results":[\#(results)],"status":"\#(status)"\#(more)}"#
     }
 
-    @Test func `Every member of a place is taken over`() async throws {
+    @Test func `Every member of a place is read`() async throws {
         let answer = try await Providers.legacy(FakeHTTP(Self.page(Self.full, more: #","next_page_token":"tok""#))).ask(
             Providers.search())
         #expect(
@@ -29,7 +29,7 @@ struct GooglePlacesLegacyTests {
         #expect(answer.attributions.contains("Google Maps") && answer.attributions.contains("Listings by <b>X</b>"))
     }
 
-    @Test func `The page of a place goes before its website`() async throws {
+    @Test func `The page of a place takes precedence over its website`() async throws {
         let http = FakeHTTP(
             #"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#
         )
@@ -38,7 +38,7 @@ struct GooglePlacesLegacyTests {
     }
 
     /// The redirect is read, not followed; the picture's URL has no key.
-    @Test func `Photo URL is taken from the redirect`() async throws {
+    @Test func `The URL of a photo is that of the redirect`() async throws {
         func http(_ location: String?) -> FakeHTTP {
             FakeHTTP([
                 .success(HTTPResponse(200, #"{"result":\#(Self.full),"status":"OK"}"#)),
@@ -53,7 +53,7 @@ struct GooglePlacesLegacyTests {
     }
 
     /// A token becomes valid after a delay: INVALID_REQUEST means "not yet".
-    @Test func `A fresh page token is asked for again`() async throws {
+    @Test func `A page token that is not valid yet is sent again`() async throws {
         let notYet = HTTPResponse(200, Self.page("", status: "INVALID_REQUEST"))
         let good = HTTPResponse(200, Self.page(Self.full))
         let http = FakeHTTP([.success(notYet), .success(notYet), .success(good)])

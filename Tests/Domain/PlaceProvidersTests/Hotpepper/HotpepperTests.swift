@@ -16,7 +16,7 @@ struct HotpepperTests {
         "photo":{"mobile":{"l":"https://img.example.jp/m.jpg","s":""},"pc":{"l":"https://img.example.jp/l.jpg","m":"https://img.example.jp/p.jpg","s":""}}}
         """
 
-    @Test func `Every member of a place is taken over`() async throws {
+    @Test func `Every member of a place is read`() async throws {
         let http = FakeHTTP(Self.page(Self.full, available: #""28""#))
         let answer = try await Providers.hotpepper(http).ask(Providers.search(limit: 1))
         #expect(
@@ -32,7 +32,7 @@ struct HotpepperTests {
         #expect(answer.attributions.count == 2)
     }
 
-    @Test func `Place without a member lacks it in the answer`() async throws {
+    @Test func `A place without a member is read without it`() async throws {
         let shops = """
             {"id":"J000000001","name":"A","lat":"","lng":null,"genre":"","photo":{"pc":{"l":"https://x.example/noimage.gif"}},"urls":[]},
             {"id":"","name":"no id"},{"name":"nor this"},17,null,{"id":"J000000002","name":"B","lat":95,"lng":10},
@@ -47,7 +47,7 @@ struct HotpepperTests {
 
     /// Few and many places, for which duplicates are found in different ways.
     @Test(arguments: [10, 300])
-    func `Place that comes twice is taken once`(count: Int) async throws {
+    func `A repeated place is returned once`(count: Int) async throws {
         let shops = (0..<count).map { #"{"id":"J\#($0)","name":"A"}"# }
         let page = Self.page((shops + shops).joined(separator: ","))
         let answer = try await Providers.hotpepper(FakeHTTP(page)).ask(Providers.search(limit: count))
@@ -57,7 +57,7 @@ struct HotpepperTests {
     @Test(arguments: [
         (300.0, 1), (301, 2), (500, 2), (1000, 3), (1500, 4), (2000, 4), (2001, 5), (3000, 5), (50000, 5),
     ])
-    func `Hotpepper is asked for the next larger radius`(radius: Double, range: Int) async throws {
+    func `Hot Pepper is asked for the next larger radius`(radius: Double, range: Int) async throws {
         let http = FakeHTTP(Self.page(Self.full))
         _ = try await Providers.hotpepper(http).ask(Providers.search(radius: radius))
         #expect(http.requests[0].url.contains("&range=\(range)&"))
@@ -70,7 +70,7 @@ struct HotpepperTests {
             ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
             ("カフェ・スイーツ", nil, nil, nil),
         ] as [(String, Bool?, String?, String?)])
-    func `Search that Hotpepper cannot serve is refused without a call`(
+    func `A search that Hot Pepper does not support is refused without a call`(
         category: String, openNow: Bool?, token: String?, member: String?
     ) {
         let request = Providers.search(category: category, openNow: openNow, pageToken: token)
@@ -86,7 +86,7 @@ struct HotpepperTests {
     @Test(
         arguments: [("7", 7.0), ("0.5", 0.5), ("99999", 3600), ("-1", nil), ("soon", nil), ("", nil)]
             as [(String, Double?)])
-    func `Retry after is read in seconds`(text: String, seconds: Double?) async {
+    func `Retry-After is read in seconds`(text: String, seconds: Double?) async {
         let error = await Providers.hotpepper(FakeHTTP(429, "", retryAfter: text)).failure(Providers.search())
         #expect(error?.retryAfter == seconds.map { .seconds($0) })
     }
