@@ -172,7 +172,6 @@ struct CircuitBreakerTests {
         #expect(seen.all.compactMap(\.openFor) == [.seconds(600), .seconds(600)])
     }
 
-    /// Calls that began before an opening are not counted after it.
     @Test func `The breaker ignores answers from before a transition`() throws {
         let (breaker, seen) = breaker()
         let late = try breaker.permit(at: start)

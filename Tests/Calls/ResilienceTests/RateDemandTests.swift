@@ -67,7 +67,6 @@ struct RateDemandTests {
         }
     }
 
-    /// A tenant whose requests wait only briefly still counts as one with demand.
     @Test func `Tenants that wait briefly count for a second`() {
         var rate = RateDemand()
         let start = Instant.now

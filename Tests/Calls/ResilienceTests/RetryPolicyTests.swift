@@ -50,8 +50,7 @@ struct RetryPolicyTests {
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: 1))
         let failure = RetryPolicy.Failure(attempt: 1, allowsAttempt: true, remaining: .seconds(5))
-        #expect(
-            RetryPolicy().decide(after: failure, budget: &budget, at: now, using: &random) == .giveUp(.budgetSpent))
+        #expect(RetryPolicy().decide(after: failure, budget: &budget, at: now, using: &random) == .giveUp(.budgetSpent))
         #expect(budget.statistics.refused == 1)
     }
 

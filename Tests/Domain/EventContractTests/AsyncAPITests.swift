@@ -70,7 +70,6 @@ struct AsyncAPITests {
             try names(letter.headers).union(names(letter.withoutContent.headers))
                 == properties(of: "deadLetterHeaders"))
 
-        #expect(
-            try names(RedriveMark(partition: 1, offset: 2).headers) == properties(of: "redriveMarkHeaders"))
+        #expect(try names(RedriveMark(partition: 1, offset: 2).headers) == properties(of: "redriveMarkHeaders"))
     }
 }

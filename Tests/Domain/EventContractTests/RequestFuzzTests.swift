@@ -217,8 +217,7 @@ private struct RandomRecords {
     private static let pieces =
         [
             "\"", "\\", "{", "}", "[", "]", ",", ":", "null", "1e999", "NaN", "-", "\\ud800", "\u{0}", "\"limit\":",
-            "é",
-            "0", "9", "\"data\":", "\"data_base64\":\"\",", "\"specversion\":\"0.3\",", "\"id\":null,", "\u{FEFF}",
+            "é", "0", "9", "\"data\":", "\"data_base64\":\"\",", "\"specversion\":\"0.3\",", "\"id\":null,", "\u{FEFF}",
         ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]]
 
     private mutating func damage(_ bytes: inout [UInt8]) {
@@ -244,9 +243,8 @@ private struct RandomRecords {
 
     private static let names = [
         "ce_specversion", "ce_id", "ce_source", "ce_type", "ce_time", "ce_expirytime", "ce_traceparent",
-        "ce_tracestate",
-        "content-type", "traceparent", "tracestate", "Content-Type", "CE_ID", "ce_", "ce_S3CRET", "", "x", "\u{0}", "İ",
-        "dead-letter-reason", "source-topic", "ＣＥ_ID",
+        "ce_tracestate", "content-type", "traceparent", "tracestate", "Content-Type", "CE_ID", "ce_", "ce_S3CRET", "",
+        "x", "\u{0}", "İ", "dead-letter-reason", "source-topic", "ＣＥ_ID",
     ]
     private static let texts = [
         "1.0", "1.1", "0.3", "", " ", "event-2", "S3CRET", "/x", "location-search.requested.v1",

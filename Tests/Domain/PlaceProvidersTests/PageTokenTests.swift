@@ -116,9 +116,8 @@ struct PageTokenTests {
 
     static let otherSearches: [(String, @Sendable (inout SearchRequest) -> Void)] = [
         ("category", { $0.category = "ramen" }), ("keyword", { $0.keyword = "抹茶 " }),
-        ("no keyword", { $0.keyword = nil }),
-        ("language", { $0.language = "en" }), ("no language", { $0.language = nil }),
-        ("openNow", { $0.openNow = true }),
+        ("no keyword", { $0.keyword = nil }), ("language", { $0.language = "en" }),
+        ("no language", { $0.language = nil }), ("openNow", { $0.openNow = true }),
         ("radius", { $0.radiusMeters = 1501 }), ("latitude", { $0.location?.latitude += 0.000_001 }),
         ("longitude", { $0.location?.longitude = -139 }),
         ("words moved from one member to the next", { ($0.category, $0.keyword) = ("cafe抹", "茶") }),

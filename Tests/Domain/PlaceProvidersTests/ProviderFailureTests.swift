@@ -214,7 +214,6 @@ struct ProviderFailureTests {
         #expect(await service.failure(Providers.search()) == nil)
     }
 
-    /// The same holds for texts made from its parts.
     @Test func `The description of a service contains no key`() {
         let key = ProviderKey(Providers.key)
         var texts = ["\(key)", String(reflecting: key)]

@@ -14,8 +14,7 @@ struct ProviderKeyTests {
     }
 
     private func call(_ service: HotpepperService) async throws(SearchError) {
-        _ = try await service.call(
-            for: Providers.search(), followUp: nil, before: Deadline(Instant.now + .seconds(5)))
+        _ = try await service.call(for: Providers.search(), followUp: nil, before: Deadline(Instant.now + .seconds(5)))
     }
 
     @Test func `The next call uses the new key`() async throws {

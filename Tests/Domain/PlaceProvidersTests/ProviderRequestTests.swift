@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTransport
 import JSON
 import LocationSearch
@@ -114,7 +113,6 @@ struct ProviderRequestTests {
         #expect(!body.contains("pageToken"))
     }
 
-    /// The next page must repeat all other parameters.
     @Test func `The next page of a text search repeats the request`() async {
         var next = Self.everything
         next.pageToken = "token/+ \"1\""
@@ -202,36 +200,6 @@ struct ProviderRequestTests {
         #expect(Self.text(await Self.sent(.googlePlaces, request)[0]).contains("\"longitude\":\(text)}"))
     }
 
-    /// The box contains every point of the circle, also at the poles and the date line, and is no larger than needed.
-    @Test(arguments: [
-        (35.69, 139.7), (0, 0), (-33.8, 151.2), (64.1, -21.9), (10, 179.99), (10, -179.99), (84, 20), (89.9, 20),
-        (-89.9, 0),
-        (90, 0),
-    ])
-    func `The box of a text search contains its circle`(latitude: Double, longitude: Double) {
-        let centre = Coordinate(latitude: latitude, longitude: longitude)
-        for radius in [100.0, 1500, 50_000] {
-            let (low, high) = GooglePlacesRequests.box(around: centre, radius: radius)
-            #expect(low.isValid && high.isValid && low.latitude < high.latitude)
-            for degrees in stride(from: 0.0, to: 360, by: 7.5) {
-                let point = centre.point(at: degrees, metres: radius * 0.999_999)
-                let isBetween =
-                    low.longitude <= high.longitude
-                    ? (low.longitude...high.longitude).contains(point.longitude)
-                    : point.longitude >= low.longitude || point.longitude <= high.longitude
-                // The sine hardly changes near a pole, so `point` is some tenths of a metre off there.
-                let latitudes = low.latitude - 5e-6...high.latitude + 5e-6
-                #expect(latitudes.contains(point.latitude) && isBetween, "\(radius) \(degrees)")
-            }
-            if abs(latitude) < 85 {
-                let north = Coordinate(latitude: high.latitude, longitude: longitude)
-                let east = Coordinate(latitude: latitude, longitude: high.longitude)
-                #expect(abs(centre.distance(to: north) - radius) < 0.01 * radius + 0.01)
-                #expect(centre.distance(to: east) < 1.1 * radius + 0.01)
-            }
-        }
-    }
-
     // MARK: - Page tokens of the legacy service
 
     private static let notYet = HTTPResponse(200, #"{"status":"INVALID_REQUEST"}"#)
@@ -258,7 +226,6 @@ struct ProviderRequestTests {
         #expect(http.requests.count == 4)
     }
 
-    /// No other failure is retried: not without a token, and not after another rejection.
     @Test func `Only a new page token is retried`() async {
         let refused = HTTPResponse(200, #"{"status":"REQUEST_DENIED"}"#)
         for (answer, token) in [(Self.notYet, nil), (refused, "t")] {
@@ -270,7 +237,6 @@ struct ProviderRequestTests {
 
     // MARK: - Pictures
 
-    /// An "over quota" picture is no photo; a redirect to a picture is one.
     @Test func `A picture of a quota notice is no photo, and a redirect is one`() async throws {
         let photos = Self.ok(#"{"photos":[{"name":"places/p1/photos/r"}]}"#)
         func media(_ status: Int, _ body: String, _ location: String? = nil) -> GooglePlacesService {
@@ -296,17 +262,5 @@ struct ProviderRequestTests {
             let http = FakeHTTP([details, .success(HTTPResponse(status, "\u{89}PNG"))])
             #expect(await Providers.legacy(http).failure(photo)?.code == code)
         }
-    }
-}
-
-extension Coordinate {
-    /// Returns the point at this distance along the great circle that starts in this direction, in degrees from north.
-    fileprivate func point(at bearing: Double, metres: Double) -> Coordinate {
-        let (angle, direction) = (metres / 6_371_008.8, bearing * .pi / 180)
-        let (lat, lng) = (latitude * .pi / 180, longitude * .pi / 180)
-        let north = asin(sin(lat) * cos(angle) + cos(lat) * sin(angle) * cos(direction))
-        let east = lng + atan2(sin(direction) * sin(angle) * cos(lat), cos(angle) - sin(lat) * sin(north))
-        let degrees = (east * 180 / .pi + 540).truncatingRemainder(dividingBy: 360) - 180
-        return Coordinate(latitude: north * 180 / .pi, longitude: degrees)
     }
 }

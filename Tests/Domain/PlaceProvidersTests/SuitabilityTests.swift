@@ -15,8 +15,7 @@ struct SuitabilityTests {
     @Test(arguments: positions)
     func `A search suits Hot Pepper in Japan only`(latitude: Double, longitude: Double, isInJapan: Bool) throws {
         let services: [any PlaceService] = [Providers.hotpepper(FakeHTTP("")), Providers.google(FakeHTTP(""))]
-        let request = SearchRequest(
-            requestID: "r", location: Coordinate(latitude: latitude, longitude: longitude))
+        let request = SearchRequest(requestID: "r", location: Coordinate(latitude: latitude, longitude: longitude))
         #expect(services[0].suitability(for: request) == (isInJapan ? .possible : .unlikely))
         let candidates = try ProviderSelection(services: services).candidates(for: request)
         #expect((candidates.first?.id == .hotpepper) == isInJapan)

@@ -141,7 +141,6 @@ struct BudgetAccountsTests {
         #expect(member.ledger.renewalOffsets.count == member.ledger.renewed.count)
     }
 
-    /// One member's clock is wrong; the day that the others use stays.
     @Test func `A wrong clock ends no day of other accounts`() {
         var ledger = BudgetLedger()
         for number in 0..<50 {

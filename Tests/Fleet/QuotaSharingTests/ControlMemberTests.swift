@@ -29,8 +29,7 @@ struct ControlMemberTests {
         _ records: [ControlMessage?], from first: Int64 = 0, oldest: Int64 = 0, named name: String = "a"
     ) -> ControlMember {
         let member = ControlMember(name: name, fleet: "f", at: start)
-        member.begin(
-            FleetTopicExtent(first: first, end: first + Int64(records.count), oldest: oldest), at: start)
+        member.begin(FleetTopicExtent(first: first, end: first + Int64(records.count), oldest: oldest), at: start)
         for (index, record) in records.enumerated() {
             _ = member.read(record, at: first + Int64(index), now: start)
         }

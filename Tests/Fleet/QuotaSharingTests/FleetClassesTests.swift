@@ -7,7 +7,6 @@ import Testing
 
 /// A limit that a fleet shares by class of request and by tenants.
 struct FleetClassesTests {
-    /// A lessor that leases out its batch share stops using it at the same moment.
     @Test func `A lessor stops using what it grants`() {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(Self.batch, of: 0)
@@ -81,8 +80,7 @@ struct FleetClassesTests {
         let fleet = Self.busyFleet(of: 2)
         let interactive = isInteractive ? 1.0 : 0
         fleet.setDemand(LimitDemand(1, interactive: interactive), of: 0)
-        fleet.setDemand(
-            LimitDemand(1, interactive: interactive, interactiveTenants: 9, batchTenants: 9), of: 1)
+        fleet.setDemand(LimitDemand(1, interactive: interactive, interactiveTenants: 9, batchTenants: 9), of: 1)
         fleet.run(until: 13)
         for _ in 0..<50 {
             fleet.run(until: fleet.elapsed.inSeconds + 0.1)

@@ -10,8 +10,7 @@ import Testing
 struct FleetSharingTests {
     static let shares: [(mode: FleetShare, assigned: Int, partitions: Int, share: Double)] = [
         (.byPartitions, 3, 12, 0.25), (.byPartitions, 0, 12, 0), (.byDemand, 12, 12, 1), (.byPartitions, 5, 0, 0),
-        (.byPartitions, 9, 8, 1),
-        (.perProcess(loops: 1), 0, 0, 1), (.perProcess(loops: 4), 3, 12, 0.25),
+        (.byPartitions, 9, 8, 1), (.perProcess(loops: 1), 0, 0, 1), (.perProcess(loops: 4), 3, 12, 0.25),
     ]
 
     @Test(arguments: shares)
@@ -42,7 +41,6 @@ struct FleetSharingTests {
         #expect(fleet.highestSum > 0.8, "the limit is in use")
     }
 
-    /// A message that is older than one already read changes nothing.
     @Test func `A late grant does not replace a newer one`() throws {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(1, of: 1)

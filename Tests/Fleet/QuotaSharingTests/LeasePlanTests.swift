@@ -102,7 +102,6 @@ struct LeasePlanTests {
         #expect(Self.isNear(shares["b"] ?? 0, 0.94))
     }
 
-    /// Batch demand gives way in proportion, and only as far as interactive requests need it.
     @Test func `Batch demand yields only as much as is needed`() {
         let members = [
             Self.member("a", own: 0.4, batch: 1), Self.member("b", own: 0.2, interactive: 0.5),
@@ -114,7 +113,6 @@ struct LeasePlanTests {
         #expect(Self.isNear(shares["c"] ?? 0, 0.25))
     }
 
-    /// A member with both classes leases out the share of its batch requests.
     @Test func `A member with both classes keeps its interactive part`() {
         let members = [
             Self.member("a", own: 0.5, interactive: 0.2, batch: 0.8), Self.member("b", own: 0.5, interactive: 0.75),

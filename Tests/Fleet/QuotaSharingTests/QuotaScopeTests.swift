@@ -11,8 +11,7 @@ struct QuotaScopeTests {
 
     @Test(arguments: [
         QuotaScope(provider: "p"), QuotaScope(provider: "p", fleet: "f"),
-        QuotaScope(provider: "p", fleet: "f", key: "k"),
-        QuotaScope(provider: "", fleet: "", key: "a/b"),
+        QuotaScope(provider: "p", fleet: "f", key: "k"), QuotaScope(provider: "", fleet: "", key: "a/b"),
     ])
     func `A scope is read from its name`(scope: QuotaScope) {
         #expect(QuotaScope(name: scope.name) == scope)
@@ -45,25 +44,14 @@ struct QuotaScopeTests {
         return now
     }
 
-    /// Two groups share a key but read different topics: an idle member of one leases nothing to the other.
-    @Test func `An idle member of another fleet leases nothing`() {
-        let (a, b) = (Self.member("a", fleet: "f"), Self.member("b", fleet: "f"))
-        let idle = Self.member("idle", fleet: "g")
-        a.assign(0..<6, of: 12, at: Self.start)
-        b.assign(6..<12, of: 12, at: Self.start)
-        idle.assign(0..<12, of: 12, at: Self.start)
-
-        let now = Self.talk([(a, Self.limit("f"), 1), (b, Self.limit("f"), 1), (idle, Self.limit("g"), 0)])
-        #expect(a.share(of: Self.limit("f"), at: now) + b.share(of: Self.limit("f"), at: now) <= 1)
-        #expect(a.share(of: Self.limit("f"), at: now) == 0.5)
-    }
-
-    @Test func `A member with another key leases nothing`() {
-        let (a, other) = (Self.member("a", fleet: "f"), Self.member("other", fleet: "f", key: "l"))
+    /// Two groups may share a key but read different topics, and two processes of one group may have different keys.
+    @Test(arguments: [("g", "k"), ("f", "l")])
+    func `An idle member of another fleet or key leases nothing`(fleet: String, key: String) {
+        let (a, other) = (Self.member("a", fleet: "f"), Self.member("other", fleet: fleet, key: key))
         a.assign(0..<6, of: 12, at: Self.start)
         other.assign(6..<12, of: 12, at: Self.start)
 
-        let now = Self.talk([(a, Self.limit("f"), 1), (other, Self.limit("f", "l"), 0)])
+        let now = Self.talk([(a, Self.limit("f"), 1), (other, Self.limit(fleet, key), 0)])
         #expect(a.share(of: Self.limit("f"), at: now) == 0.5)
     }
 
@@ -83,8 +71,7 @@ struct QuotaScopeTests {
         let member = Self.member("a", fleet: "f")
         func relation(_ limits: [String]) -> ScopeRelation {
             let told = limits.reduce(into: [:]) { $0[$1] = LeaseMessage.Limit(demand: 0) }
-            return member.relation(
-                of: LeaseMessage(sender: "b", number: 1, owned: 1, partitionCount: 2, limits: told))
+            return member.relation(of: LeaseMessage(sender: "b", number: 1, owned: 1, partitionCount: 2, limits: told))
         }
 
         #expect(relation([Self.limit("f")]) == .own)

@@ -16,6 +16,13 @@ struct AnswerTests {
         init(_ name: String, _ bytes: [UInt8], _ kind: HTTPError.Kind? = nil) {
             (testDescription, self.bytes, self.kind) = (name, bytes, kind)
         }
+
+        func server() throws -> RawServer {
+            try RawServer { connection in
+                _ = connection.readRequest()
+                connection.send(bytes)
+            }
+        }
     }
 
     private static func encoded(_ encoding: String, _ body: [UInt8]) -> [UInt8] {
@@ -38,10 +45,7 @@ struct AnswerTests {
         Sent("several codings that were not applied", encoded("zip, br", Array("hello".utf8))),
     ])
     func `The transport reads a body in every framing and encoding`(sent: Sent) async throws {
-        let server = try RawServer { connection in
-            _ = connection.readRequest()
-            connection.send(sent.bytes)
-        }
+        let server = try sent.server()
         let response = try await withTransport { try await $0.get(server.url) }
         #expect(response.status == 200)
         #expect(response.text == "hello")
@@ -53,8 +57,7 @@ struct AnswerTests {
         Sent("cut headers", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Len", .truncated),
         Sent("cut body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated),
         Sent("cut chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", .truncated),
-        Sent(
-            "no trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno trailer\r\n\r\n", .truncated),
+        Sent("no trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno trailer\r\n\r\n", .truncated),
         Sent("no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .truncated),
         Sent(
             "bad chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
@@ -72,10 +75,7 @@ struct AnswerTests {
         Sent("absurd length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", .tooLarge),
     ])
     func `A broken answer fails with the kind of its fault`(sent: Sent) async throws {
-        let server = try RawServer { connection in
-            _ = connection.readRequest()
-            connection.send(sent.bytes)
-        }
+        let server = try sent.server()
         let kind = try await withTransport { await $0.failure(ofGetting: server.url) }
         #expect(kind == sent.kind)
     }

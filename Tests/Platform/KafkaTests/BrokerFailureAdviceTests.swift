@@ -62,6 +62,10 @@ struct BrokerFailureAdviceTests {
         #expect(!BrokerFailureAdvice.explained(plain, by: library).contains("2.6.1"))
     }
 
+    private static func size(_ bytes: Int) -> String {
+        "Receive failed: Invalid response size \(bytes) (0..100000000): increase receive.message.max.bytes"
+    }
+
     /// Log lines of librdkafka 2.0.2 and 2.16 on real connections to Kafka 4.1, to the embedded broker, to
     /// other servers, and with a wrong protocol.
     @Test(arguments: [
@@ -86,18 +90,9 @@ struct BrokerFailureAdviceTests {
             "does not use TLS"
         ),
         ("Disconnected: connection reset by peer", "APIVERSION_QUERY", "the broker closed the connection at once"),
-        (
-            "Receive failed: Invalid response size 1213486160 (0..100000000): increase receive.message.max.bytes",
-            "APIVERSION_QUERY", "a web server uses this port, not a broker"
-        ),
-        (
-            "Receive failed: Invalid response size 352518912 (0..100000000): increase receive.message.max.bytes",
-            "APIVERSION_QUERY", "this port uses TLS"
-        ),
-        (
-            "Receive failed: Invalid response size 1397966893 (0..100000000): increase receive.message.max.bytes",
-            "APIVERSION_QUERY", "another service uses this port, not a broker"
-        ),
+        (size(1_213_486_160), "APIVERSION_QUERY", "a web server uses this port, not a broker"),
+        (size(352_518_912), "APIVERSION_QUERY", "this port uses TLS"),
+        (size(1_397_966_893), "APIVERSION_QUERY", "another service uses this port, not a broker"),
     ])
     func `First bytes and connection state tell what is no broker`(reason: String, state: String, advice: String) {
         let failures = BrokerFailures()
@@ -110,9 +105,7 @@ struct BrokerFailureAdviceTests {
     }
 
     @Test(arguments: [
-        "Disconnected", "Receive failed: Connection reset by peer",
-        "Receive failed: Invalid response size 100000001 (0..100000000): increase receive.message.max.bytes",
-        "Receive failed: Invalid response size -9 (0..100000000): increase receive.message.max.bytes",
+        "Disconnected", "Receive failed: Connection reset by peer", size(100_000_001), size(-9),
     ])
     func `A reason that may be a broker's own stays unchanged`(reason: String) {
         let end = ConnectionEnd(state: "UP", milliseconds: 60_000)

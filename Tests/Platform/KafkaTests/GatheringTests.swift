@@ -111,7 +111,7 @@ struct GatheringTests {
     /// Sends records one after another until they are gathered.
     private func gathers(_ producer: KafkaProducer, _ fixture: KafkaFixture) async throws {
         try await eventually("records are gathered") {
-            _ = try await producer.send(ProducerRecord(topic: fixture.topic, partition: 0, value: [0]))
+            _ = try await producer.send(fixture.record([0], partition: 0))
             return await producer.isGathering
         }
     }
@@ -129,9 +129,7 @@ struct GatheringTests {
         try await gathers(producer, fixture)
         var receipts: [KafkaProducer.Receipt] = []
         for number in 0..<count {
-            receipts.append(
-                try await producer.handOver(
-                    ProducerRecord(topic: fixture.topic, partition: 0, value: [UInt8(number % 256)])))
+            receipts.append(try await producer.handOver(fixture.record([UInt8(number % 256)], partition: 0)))
         }
         var offsets: [Int64] = []
         for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
@@ -147,7 +145,6 @@ struct GatheringTests {
         try await allArrive(500) { $0.properties["queue.buffering.max.messages"] = "10" }
     }
 
-    /// The record fails when it is passed to librdkafka, and no other with it.
     @Test func `Only the gathered record that is too large is refused`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
@@ -158,9 +155,7 @@ struct GatheringTests {
         try await gathers(producer, fixture)
         var receipts: [KafkaProducer.Receipt] = []
         for size in [10, 3000, 10] {
-            receipts.append(
-                try await producer.handOver(
-                    ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: size))))
+            receipts.append(try await producer.handOver(fixture.record([UInt8](repeating: 1, count: size))))
         }
         _ = try await producer.confirm(receipts[0])
         let error = await #expect(throws: KafkaError.self) { try await producer.confirm(receipts[1]) }
@@ -181,7 +176,7 @@ struct GatheringTests {
 
         let report = Mutex<KafkaProducer.Report?>(nil)
         let isTaken = await Task(executorPreference: fixture.loop) {
-            let large = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: 1 << 20))
+            let large = fixture.record([UInt8](repeating: 1, count: 1 << 20))
             return producer.handOverAtOnce(large) { result in report.withLock { $0 = result } }
         }.value
 
@@ -197,10 +192,10 @@ struct GatheringTests {
         let producer = try fixture.producer { $0.busyLinger = .seconds(60) }
         try keepBusy(fixture.loop)
         try await gathers(producer, fixture)
-        let first = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
+        let first = try await producer.handOver(fixture.record([1]))
         #expect(await producer.flush(within: .seconds(20)))
         _ = try await producer.confirm(first)
-        let second = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [2]))
+        let second = try await producer.handOver(fixture.record([2]))
         #expect(await producer.undelivered == 1)
         await producer.close()
         let error = await #expect(throws: KafkaError.self) { try await producer.confirm(second) }
@@ -217,7 +212,7 @@ struct GatheringTests {
         try await producer.initTransactions()
         for _ in 0..<20 {
             try await producer.beginTransaction()
-            try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+            try await producer.send(fixture.record([1]))
             try await producer.commitTransaction()
             #expect(await !producer.isGathering)
         }

@@ -40,7 +40,8 @@ struct KafkaFixture: Sendable {
     ///     3 s, other brokers accept 6 s or more, and some rebalance with the members' heartbeats.
     ///   - notebook: Receives the consumer's log instead of standard error.
     func consumer(
-        _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil, closesAfterTest: Bool = true,
+        _ group: String = "g", session: Int = 3000, assignor: String? = nil, notebook: InMemoryLogHandler? = nil,
+        closesAfterTest: Bool = true,
         _ change: (inout ConsumerConfiguration) -> Void = { _ in }
     ) throws -> KafkaConsumer {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
@@ -49,6 +50,7 @@ struct KafkaFixture: Sendable {
             "session.timeout.ms": "\(TestBroker.isEmbedded ? session : max(session, 6000))",
             "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10",
         ]
+        configuration.properties["partition.assignment.strategy"] = assignor
         change(&configuration)
         let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: notebook?.logger ?? log)
         if closesAfterTest { try Cleanup.add { await consumer.close() } }
@@ -73,12 +75,15 @@ struct KafkaFixture: Sendable {
         return notes
     }
 
+    func record(_ value: [UInt8], partition: Int32? = nil) -> ProducerRecord {
+        ProducerRecord(topic: topic, partition: partition, value: value)
+    }
+
     /// Writes values `0..<count` to one partition.
     func fill(_ count: Int, partition: Int32, with producer: KafkaProducer) async throws {
         var receipts: [KafkaProducer.Receipt] = []
         for number in 0..<count {
-            let record = ProducerRecord(topic: topic, partition: partition, value: Array("\(number)".utf8))
-            receipts.append(try await producer.handOver(record))
+            receipts.append(try await producer.handOver(record(Array("\(number)".utf8), partition: partition)))
         }
         for receipt in receipts { _ = try await producer.confirm(receipt) }
     }

@@ -69,8 +69,7 @@ struct OffsetResetTests {
 
         // Each record is a batch, so the broker can delete them one by one.
         for number in 0..<120 {
-            let record = ProducerRecord(
-                topic: fixture.topic, partition: 0, value: [UInt8](repeating: UInt8(number), count: 60_000))
+            let record = fixture.record([UInt8](repeating: UInt8(number), count: 60_000), partition: 0)
             try await producer.send(record)
         }
 

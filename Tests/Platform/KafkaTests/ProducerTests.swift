@@ -15,8 +15,7 @@ struct ProducerTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<500 {
                 group.addTask {
-                    try await producer.send(
-                        ProducerRecord(topic: fixture.topic, partition: 0, value: Array("\(number)".utf8)))
+                    try await producer.send(fixture.record(Array("\(number)".utf8), partition: 0))
                 }
             }
             try await group.waitForAll()
@@ -40,12 +39,12 @@ struct ProducerTests {
             // Long enough for all of them to be in the queue together.
             $0.properties["linger.ms"] = "300"
         }
-        try await producer.send(ProducerRecord(topic: fixture.topic, partition: 0, value: [0]))
+        try await producer.send(fixture.record([0], partition: 0))
         fixture.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
 
         var receipts: [KafkaProducer.Receipt] = []
         for number in 1...50 {
-            let record = ProducerRecord(topic: fixture.topic, partition: 0, value: [UInt8(number)])
+            let record = fixture.record([UInt8(number)], partition: 0)
             receipts.append(try await producer.handOver(record))
         }
         var refusals: [KafkaError.Kind] = []
@@ -61,14 +60,13 @@ struct ProducerTests {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         let error = await #expect(throws: KafkaError.self) {
-            try await producer.send(
-                ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 0, count: 20_000_000)))
+            try await producer.send(fixture.record([UInt8](repeating: 0, count: 20_000_000)))
         }
         #expect(error?.kind == .recordTooLarge)
-        try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        try await producer.send(fixture.record([1]))
         await producer.close()
         await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))
+            try await producer.send(fixture.record([2]))
         }
     }
 
@@ -78,14 +76,14 @@ struct ProducerTests {
         let producer = try fixture.producer { $0.properties["message.timeout.ms"] = "500" }
         fixture.broker.embedded?.set(broker: 1, isUp: false)
         let error = await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+            try await producer.send(fixture.record([1]))
         }
         #expect(error?.kind == .timedOut)
         #expect(error?.status == .notPersisted)
         fixture.broker.embedded?.set(broker: 1, isUp: true)
         // The client may be waiting to reconnect during the first attempts.
         try await eventually("the broker takes records again") {
-            (try? await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))) != nil
+            (try? await producer.send(fixture.record([2]))) != nil
         }
     }
 
@@ -93,11 +91,11 @@ struct ProducerTests {
     func `Every send fails after a fatal error`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
-        try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        try await producer.send(fixture.record([1]))
         fixture.broker.embedded?.fail(.produce, with: 45, count: 5)  // OUT_OF_ORDER_SEQUENCE_NUMBER
         for _ in 0..<2 {
             let error = await #expect(throws: KafkaError.self) {
-                try await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))
+                try await producer.send(fixture.record([2]))
             }
             #expect(error?.kind == .fatal)
         }
@@ -106,7 +104,7 @@ struct ProducerTests {
     @Test func `A flush writes a record that still lingers`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["linger.ms"] = "60000" }
-        let receipt = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
+        let receipt = try await producer.handOver(fixture.record([1]))
         #expect(await producer.undelivered == 1)
         #expect(await producer.flush(within: .seconds(20)))
         #expect(try await producer.confirm(receipt).offset == 0)
@@ -149,7 +147,7 @@ struct ProducerTests {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         for offset in 0..<3 as Range<Int64> {
-            let record = ProducerRecord(topic: fixture.topic, partition: 0, value: [1])
+            let record = fixture.record([1], partition: 0)
             let told = try #require(await reportAtOnce(record, by: producer, on: fixture.loop))
             #expect(told.isOnLoop)
             #expect(try told.report.get().offset == offset)
@@ -161,10 +159,9 @@ struct ProducerTests {
     func `A record enqueued at once is reported as closed with its producer`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
-        try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        try await producer.send(fixture.record([1]))
         fixture.broker.embedded?.set(broker: 1, isUp: false)
-        async let told = reportAtOnce(
-            ProducerRecord(topic: fixture.topic, value: [2]), by: producer, on: fixture.loop)
+        async let told = reportAtOnce(fixture.record([2]), by: producer, on: fixture.loop)
         try await eventually("the record is on its way") { await producer.undelivered == 1 }
         await producer.close()
         let report = try #require(await told?.report)
@@ -175,8 +172,8 @@ struct ProducerTests {
     @Test func `No record is enqueued at once without room or outside of the loop`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["message.max.bytes"] = "2000" }
-        #expect(!producer.handOverAtOnce(ProducerRecord(topic: fixture.topic, value: [1])) { _ in })
-        let tooLarge = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: 3000))
+        #expect(!producer.handOverAtOnce(fixture.record([1])) { _ in })
+        let tooLarge = fixture.record([UInt8](repeating: 1, count: 3000))
         #expect(await reportAtOnce(tooLarge, by: producer, on: fixture.loop) == nil)
         #expect(await producer.undelivered == 0)
     }

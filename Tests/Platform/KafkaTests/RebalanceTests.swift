@@ -27,12 +27,8 @@ struct RebalanceTests {
         // The mock rejects eager commits during a revocation (a real broker accepts them), but not cooperative ones. This version's
         // cooperative-sticky assignor suffices for two members.
         let notebook = InMemoryLogHandler()
-        let first = try fixture.consumer(session: 10_000, notebook: notebook) {
-            $0.properties["partition.assignment.strategy"] = "cooperative-sticky"
-        }
-        let second = try fixture.consumer(session: 10_000) {
-            $0.properties["partition.assignment.strategy"] = "cooperative-sticky"
-        }
+        let first = try fixture.consumer(session: 10_000, assignor: "cooperative-sticky", notebook: notebook)
+        let second = try fixture.consumer(session: 10_000, assignor: "cooperative-sticky")
         for partition in [Int32(0), 1] { try await fixture.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
             // Stands for requests in flight that finish only now.
@@ -61,9 +57,7 @@ struct RebalanceTests {
         let fixture = try KafkaFixture(partitions: 2)
         let producer = try fixture.producer()
         try await fixture.fill(5, partition: 0, with: producer)
-        let consumer = try fixture.consumer(session: 10_000) {
-            $0.properties["partition.assignment.strategy"] = assignor
-        }
+        let consumer = try fixture.consumer(session: 10_000, assignor: assignor)
         let notes = try await fixture.join(consumer)
         #expect(try await consumer.read(5, within: .seconds(60)).count == 5)
 
@@ -87,9 +81,7 @@ struct RebalanceTests {
         }
 
         let notebook = InMemoryLogHandler()
-        let consumer = try fixture.consumer(session: 10_000, notebook: notebook) {
-            $0.properties["partition.assignment.strategy"] = assignor
-        }
+        let consumer = try fixture.consumer(session: 10_000, assignor: assignor, notebook: notebook)
         let notes = try await fixture.join(consumer)
         try await consumer.subscribeBehindItsBack(to: [fixture.topic, fixture.broker.name("outcomes")])
         let read = try await consumer.read(10, within: .seconds(60))
@@ -106,7 +98,6 @@ struct RebalanceTests {
         #expect(notebook.entries.count { "\($0.message)".contains("released unread") } == 1)
     }
 
-    /// The group has removed the member: its partitions are lost, and no offsets of them are committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func `A member that lost its partitions is notified and commits nothing`() async throws {
         let fixture = try KafkaFixture(partitions: 1)

@@ -20,7 +20,7 @@ struct RoundTripTests {
                 timestamp: 1_700_000_000_123),
             ProducerRecord(topic: fixture.topic, key: nil, value: nil),
             ProducerRecord(topic: fixture.topic, key: [], value: []),
-            ProducerRecord(topic: fixture.topic, partition: 0, value: [UInt8](repeating: 7, count: 200_000)),
+            fixture.record([UInt8](repeating: 7, count: 200_000), partition: 0),
         ]
         for (index, record) in sent.enumerated() {
             #expect(try await producer.send(record) == RecordPosition(partition: 0, offset: Int64(index)))

@@ -160,14 +160,9 @@ struct GroupMembershipTests {
         return unsafe GroupMembership(owning: metadata)
     }
 
-    @Test(arguments: [Int32(0), 1, 77])
-    func `A membership of a generation is accepted`(generation: Int32) {
-        #expect(membership(of: "m", generation: generation) != nil)
-    }
-
-    @Test(arguments: ["", "m", "a member with a longer id"])
-    func `A membership names its member`(member: String) {
-        #expect(membership(of: member, generation: 3)?.memberID == member)
+    @Test(arguments: [Int32(0), 1, 77], ["", "m", "a member with a longer id"])
+    func `A membership of a generation names its member`(generation: Int32, member: String) {
+        #expect(membership(of: member, generation: generation)?.memberID == member)
     }
 
     @Test(arguments: ["", "m"])

@@ -101,7 +101,7 @@ struct TransactionTests {
         try await withLeaderlessTopic { fixture, producer, leaderless in
             fixture.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
             let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
-            let refused = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [2]))
+            let refused = try await producer.handOver(fixture.record([2]))
 
             let begin = Instant.now
             #expect(await producer.flush(within: .seconds(25)))

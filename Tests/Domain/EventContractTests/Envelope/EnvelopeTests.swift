@@ -200,8 +200,7 @@ struct EnvelopeTests {
             let rejected = try #require(Records.rejection(of: Records.record(event.value, headers: headers)))
             #expect(rejected.error.code == .invalidRequest)
             #expect(rejected.error.member == "content-type")
-            #expect(
-                rejected.error.message.contains("set the header content-type to \"application/cloudevents+json\""))
+            #expect(rejected.error.message.contains("set the header content-type to \"application/cloudevents+json\""))
             #expect(rejected.requestID == "event-1")
         }
     }

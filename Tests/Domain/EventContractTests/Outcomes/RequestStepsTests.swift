@@ -112,8 +112,7 @@ struct RequestStepsTests {
     @Test func `An outcome has the header only if there are steps`() throws {
         var encoder = OutcomeEncoder(seed: 1)
         for steps in [nil, Self.steps([Self.step(.call, .hotpepper, .answered)], topicWait: .milliseconds(2))] {
-            let encoded = Outcomes.encode(
-                Outcomes.outcome(.success(Outcomes.searched)), by: &encoder, steps: steps)
+            let encoded = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)), by: &encoder, steps: steps)
             let header = encoded.headers.last(named: "request-steps")
             #expect(header?.text == (steps == nil ? nil : "topic 2; call hotpepper 0+0 ok"))
             let event = try OutcomeReader().read(value: encoded.value, headers: encoded.headers)
@@ -129,8 +128,7 @@ struct RequestStepsFuzzTests {
     @Test func `Every text is read without a trap`() {
         let pieces = [
             "topic ", "call ", "hotpepper ", "12", "+", "; ", ";", "...", " ok", " 503", "9999999999", "-1", "\u{0}",
-            "é",
-            "refused google-places 0+0 circuit-open",
+            "é", "refused google-places 0+0 circuit-open",
         ]
         var random = SplitMix64(state: 31)
         for _ in 0..<Self.inputs {

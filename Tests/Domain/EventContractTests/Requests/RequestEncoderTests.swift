@@ -19,8 +19,7 @@ struct RequestEncoderTests {
     func `An encoded request is decoded as the same request`(request: SearchRequest) throws {
         var encoder = RequestEncoder()
         let trace = TraceContext(traceparent: Array(Outcomes.traceParent.utf8), tracestate: Array("a=b".utf8))
-        let encoded = encoder.encode(
-            request, at: Outcomes.receivedAt, expiry: Outcomes.completedAt, trace: trace)
+        let encoded = encoder.encode(request, at: Outcomes.receivedAt, expiry: Outcomes.completedAt, trace: trace)
         let record = Records.record(encoded.value, key: encoded.key, headers: encoded.headers)
         let decoded = try Records.decode(record)
         #expect(decoded.request == request)

@@ -66,10 +66,7 @@ struct GooglePlacesFieldsTests {
         ("essentials", .nearbySearchPro, .textSearchPro, .placeDetailsEssentials),
         ("pro", .nearbySearchPro, .textSearchPro, .placeDetailsPro),
         ("enterprise", .nearbySearchEnterprise, .textSearchEnterprise, .placeDetailsEnterprise),
-        ("id", .nearbySearchPro, .textSearchIDsOnly, .placeDetailsIDsOnly),
-        ("photos", .nearbySearchPro, .textSearchPro, .placeDetailsIDsOnly),
         ("location,types", .nearbySearchPro, .textSearchPro, .placeDetailsEssentials),
-        ("displayName", .nearbySearchPro, .textSearchPro, .placeDetailsPro),
         ("displayName,websiteUri", .nearbySearchEnterprise, .textSearchEnterprise, .placeDetailsEnterprise),
     ]
     @Test(arguments: classes)

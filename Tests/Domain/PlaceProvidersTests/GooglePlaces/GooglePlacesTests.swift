@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTransport
 import LocationSearch
 import Testing
@@ -46,8 +47,7 @@ struct GooglePlacesTests {
         async throws
     {
         let http = FakeHTTP("{}")
-        _ = try await Providers.google(http).ask(
-            Providers.search(keyword: keyword, openNow: openNow, pageToken: token))
+        _ = try await Providers.google(http).ask(Providers.search(keyword: keyword, openNow: openNow, pageToken: token))
         #expect(http.requests[0].url == "https://new.test/v1/places:searchText")
         guard case .post(let bytes) = http.requests[0].method else { throw SearchError(.internal, "no POST") }
         let body = String(decoding: bytes, as: UTF8.self)
@@ -63,5 +63,46 @@ struct GooglePlacesTests {
             #"{"places":[{"id":"in","location":{"latitude":35.6895,"longitude":139.70}},{"id":"corner","location":{"latitude":35.7025,"longitude":139.708}}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search(radius: 1500, keyword: "x"))
         #expect(answer.places.map(\.id) == ["in"])
+    }
+
+    /// The box contains every point of the circle, also at the poles and the date line, and is no larger than needed.
+    @Test(arguments: [
+        (35.69, 139.7), (0, 0), (-33.8, 151.2), (64.1, -21.9), (10, 179.99), (10, -179.99), (84, 20), (89.9, 20),
+        (-89.9, 0), (90, 0),
+    ])
+    func `The box of a text search contains its circle`(latitude: Double, longitude: Double) {
+        let centre = Coordinate(latitude: latitude, longitude: longitude)
+        for radius in [100.0, 1500, 50_000] {
+            let (low, high) = GooglePlacesRequests.box(around: centre, radius: radius)
+            #expect(low.isValid && high.isValid && low.latitude < high.latitude)
+            for degrees in stride(from: 0.0, to: 360, by: 7.5) {
+                let point = centre.point(at: degrees, metres: radius * 0.999_999)
+                let isBetween =
+                    low.longitude <= high.longitude
+                    ? (low.longitude...high.longitude).contains(point.longitude)
+                    : point.longitude >= low.longitude || point.longitude <= high.longitude
+                // The sine hardly changes near a pole, so `point` is some tenths of a metre off there.
+                let latitudes = low.latitude - 5e-6...high.latitude + 5e-6
+                #expect(latitudes.contains(point.latitude) && isBetween, "\(radius) \(degrees)")
+            }
+            if abs(latitude) < 85 {
+                let north = Coordinate(latitude: high.latitude, longitude: longitude)
+                let east = Coordinate(latitude: latitude, longitude: high.longitude)
+                #expect(abs(centre.distance(to: north) - radius) < 0.01 * radius + 0.01)
+                #expect(centre.distance(to: east) < 1.1 * radius + 0.01)
+            }
+        }
+    }
+}
+
+extension Coordinate {
+    /// Returns the point at this distance along the great circle that starts in this direction, in degrees from north.
+    fileprivate func point(at bearing: Double, metres: Double) -> Coordinate {
+        let (angle, direction) = (metres / 6_371_008.8, bearing * .pi / 180)
+        let (lat, lng) = (latitude * .pi / 180, longitude * .pi / 180)
+        let north = asin(sin(lat) * cos(angle) + cos(lat) * sin(angle) * cos(direction))
+        let east = lng + atan2(sin(direction) * sin(angle) * cos(lat), cos(angle) - sin(lat) * sin(north))
+        let degrees = (east * 180 / .pi + 540).truncatingRemainder(dividingBy: 360) - 180
+        return Coordinate(latitude: north * 180 / .pi, longitude: degrees)
     }
 }

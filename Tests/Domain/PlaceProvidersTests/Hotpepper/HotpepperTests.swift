@@ -66,9 +66,8 @@ struct HotpepperTests {
     @Test(
         arguments: [
             ("hospital", nil, nil, "category"), ("restaurant", true, nil, "openNow"),
-            ("restaurant", nil, "abc", "pageToken"),
-            ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
-            ("カフェ・スイーツ", nil, nil, nil),
+            ("restaurant", nil, "abc", "pageToken"), ("restaurant", nil, "0", "pageToken"),
+            ("restaurant", false, "11", nil), ("G013", nil, nil, nil), ("カフェ・スイーツ", nil, nil, nil),
         ] as [(String, Bool?, String?, String?)])
     func `A search that Hot Pepper does not support is refused without a call`(
         category: String, openNow: Bool?, token: String?, member: String?

@@ -42,8 +42,7 @@ extension HTTPResponse {
         _ status: Int, _ body: String, location: String? = nil, retryAfter: String? = nil,
         readAt: WallTime? = nil
     ) {
-        self.init(
-            status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter, readAt: readAt)
+        self.init(status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter, readAt: readAt)
     }
 }
 

@@ -42,8 +42,7 @@ final class BudgetFleet {
         members.append(member)
         next.append(first)
         waiting.append(0)
-        member.begin(
-            FleetTopicExtent(first: Int64(first), end: Int64(log.count), oldest: 0), at: start + elapsed)
+        member.begin(FleetTopicExtent(first: Int64(first), end: Int64(log.count), oldest: 0), at: start + elapsed)
     }
 
     func run(until seconds: Double) {
