@@ -1,38 +1,10 @@
 import SimulatedKafka
 import Testing
 
+/// The rules of classic groups that Simulation/conformance.json does not contain: see `ConformanceTests`.
 struct ClassicGroupTests {
-    @Test func `Members of a generation get what the leader assigns`() throws {
-        let fixture = ClusterFixture()
-        let first = fixture.join()
-        let second = fixture.join()
-        let third = fixture.join(id: try #require(first.value?.memberID))
-        let (leader, follower) = (try #require(third.value), try #require(second.value))
-        #expect(leader.generation == 2)
-        #expect(leader.members.map(\.id) == [leader.memberID, follower.memberID])
-        #expect(follower.members.isEmpty)
-        #expect(follower.leader == leader.memberID)
-
-        let waiting = fixture.sync(follower)
-        #expect(waiting.value == nil)
-        let assignments: [String: [UInt8]] = [leader.memberID: [1], follower.memberID: [2]]
-        #expect(fixture.sync(leader, assignments: assignments).value?.assignment == [1])
-        #expect(waiting.value?.assignment == [2])
-    }
-
-    @Test func `New members are told their id first`() {
-        let fixture = ClusterFixture()
-        let answer = Box<JoinGroupResponse>()
-        let request = JoinGroupRequest("workers", protocols: [.init("range")])
-        fixture.cluster.joinGroup(request) { answer.value = $0 }
-        #expect(answer.value?.error == .memberIDRequired)
-        #expect(answer.value?.memberID.isEmpty == false)
-    }
-
     @Test func `First member waits for others`() {
-        var rules = ClusterRules()
-        rules.initialRebalanceDelay = .seconds(3)
-        let fixture = ClusterFixture(rules)
+        let fixture = ClusterFixture { $0.initialRebalanceDelay = .seconds(3) }
         let first = fixture.join()
         fixture.pass(.seconds(2))
         let second = fixture.join()
@@ -43,14 +15,6 @@ struct ClassicGroupTests {
         #expect(first.value?.generation == 1)
         #expect(first.value?.members.count == 2)
         #expect(second.value?.generation == 1)
-    }
-
-    @Test func `Heartbeats tell of a rebalance`() {
-        let fixture = ClusterFixture()
-        let member = fixture.stableMember()
-        #expect(fixture.heartbeat(member) == .none)
-        _ = fixture.join()
-        #expect(fixture.heartbeat(member) == .rebalanceInProgress)
     }
 
     @Test func `Member that does not join again is left out`() {
@@ -84,28 +48,10 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .unknownMemberID)
     }
 
-    @Test func `Generations that are over are refused`() {
-        let fixture = ClusterFixture()
-        var member = fixture.stableMember()
-        let again = fixture.join(id: member.id)
-        #expect(again.value?.generation == 2)
-        #expect(fixture.heartbeat(member) == .illegalGeneration)
-        #expect(fixture.commit(1, as: member) == .illegalGeneration)
-        member.generation = 3
-        #expect(fixture.heartbeat(member) == .illegalGeneration)
-    }
-
     @Test func `Leader that joins again begins a rebalance`() throws {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         #expect(fixture.join(id: member.id).value?.generation == 2)
-    }
-
-    @Test func `Sync during a rebalance is refused`() throws {
-        let fixture = ClusterFixture()
-        let joined = try #require(fixture.join().value)
-        _ = fixture.join()
-        #expect(fixture.sync(joined).value?.error == .rebalanceInProgress)
     }
 
     @Test func `Waiting sync is told of a rebalance`() throws {
@@ -118,73 +64,26 @@ struct ClassicGroupTests {
         #expect(waiting.value?.error == .rebalanceInProgress)
     }
 
-    @Test func `Member that leaves begins a rebalance`() throws {
-        let fixture = ClusterFixture()
-        let first = try #require(fixture.join().value)
-        let second = fixture.join()
-        _ = fixture.join(id: first.memberID)
-        let leader = MemberName(id: first.memberID, generation: 2)
-        let leave = LeaveGroupRequest("workers", memberID: try #require(second.value).memberID)
-        #expect(fixture.cluster.leaveGroup(leave).error == .none)
-        #expect(fixture.cluster.leaveGroup(leave).error == .unknownMemberID)
-        #expect(fixture.heartbeat(leader) == .rebalanceInProgress)
-    }
-
-    @Test(arguments: [
-        (["range"], ErrorCode.none), (["cooperative-sticky"], .inconsistentGroupProtocol),
-        (["cooperative-sticky", "range"], .none),
-    ])
-    func `All members must know one protocol`(protocols: [String], expected: ErrorCode) {
+    @Test func `A group uses the protocol that all members support`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
-        let other = fixture.join(protocols: protocols)
-        guard expected == .none else {
-            #expect(other.value?.error == expected)
-            return
-        }
+        let other = fixture.join(protocols: ["cooperative-sticky", "range"])
         _ = fixture.join(id: member.id)
         #expect(other.value?.protocolName == "range")
     }
 
-    @Test(arguments: [(Int64.seconds(5), ErrorCode.invalidSessionTimeout), (.seconds(6), .none)])
-    func `Session timeouts have bounds`(timeout: Int64, expected: ErrorCode) {
-        let fixture = ClusterFixture()
-        #expect(fixture.join(session: timeout).value?.error == expected)
-    }
-
-    @Test func `Unknown member cannot join`() {
-        let fixture = ClusterFixture()
-        #expect(fixture.join(id: "nobody").value?.error == .unknownMemberID)
-        _ = fixture.stableMember()
-        #expect(fixture.join(id: "nobody").value?.error == .unknownMemberID)
-    }
-
     @Test func `Full group takes nobody`() {
-        var rules = ClusterRules()
-        rules.maxGroupSize = 1
-        let fixture = ClusterFixture(rules)
+        let fixture = ClusterFixture { $0.maxGroupSize = 1 }
         _ = fixture.stableMember()
         #expect(fixture.join().value?.error == .groupMaxSizeReached)
     }
 
     // MARK: - Static members
 
-    @Test func `Static member that starts again causes no rebalance`() throws {
-        let fixture = ClusterFixture()
-        let former = fixture.stableMember(instanceID: "i1")
-        let joined = try #require(fixture.join(instanceID: "i1").value)
-        #expect(joined.error == .none)
-        #expect(joined.generation == 1)
-        #expect(joined.memberID != former.id)
-        #expect(fixture.sync(joined, instanceID: "i1").value?.assignment == [1])
-    }
-
     @Test func `Former self of a static member is fenced`() {
         let fixture = ClusterFixture()
         let former = fixture.stableMember(instanceID: "i1")
         _ = fixture.join(instanceID: "i1")
-        #expect(fixture.heartbeat(former) == .fencedInstanceID)
-        #expect(fixture.commit(1, as: former) == .fencedInstanceID)
         let leave = LeaveGroupRequest("workers", memberID: former.id, instanceID: "i1")
         #expect(fixture.cluster.leaveGroup(leave).error == .fencedInstanceID)
         #expect(fixture.join(id: former.id, instanceID: "i1").value?.error == .fencedInstanceID)
@@ -193,9 +92,7 @@ struct ClassicGroupTests {
     // MARK: - Coordinators
 
     @Test func `Group is found again by a new coordinator`() throws {
-        var rules = ClusterRules()
-        rules.brokers = 2
-        let fixture = ClusterFixture(rules)
+        let fixture = ClusterFixture { $0.brokers = 2 }
         let member = fixture.stableMember()
         let other = fixture.join()
         let old = fixture.cluster.coordinator(.group("workers"))

@@ -1,37 +1,13 @@
 import SimulatedKafka
 import Testing
 
+/// The rules of logs and idempotence that Simulation/conformance.json does not contain: see `ConformanceTests`.
 struct LogTests {
-    @Test func `Records are read in the order in which they were written`() {
-        let fixture = ClusterFixture()
-        #expect(fixture.produce(["a", "b"]).baseOffset == 0)
-        #expect(fixture.produce(["c"]).baseOffset == 2)
-
-        let read = fixture.fetch(from: 1)
-        #expect(read.entries.map(\.offset) == [1, 2])
-        #expect(read.highWatermark == 3)
-        #expect(fixture.fetch(from: 3).entries.isEmpty)
-    }
-
-    @Test(arguments: [
-        (Int64(-1), ErrorCode.offsetOutOfRange), (0, .offsetOutOfRange), (2, .none), (3, .none), (4, .offsetOutOfRange),
-    ])
-    func `Offsets outside of the log are refused`(offset: Int64, expected: ErrorCode) {
+    @Test func `Deletion up to offset -1 empties the log`() {
         let fixture = ClusterFixture()
         fixture.produce(["a", "b", "c"])
-        _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([fixture.partition(0): 2]))
-        #expect(fixture.fetch(from: offset).error == expected)
-    }
-
-    @Test(arguments: [
-        (Int64(1), ErrorCode.none, Int64(1)), (-1, .none, 3), (4, .offsetOutOfRange, -1),
-    ])
-    func `Deleted records move the start of the log`(offset: Int64, error: ErrorCode, start: Int64) {
-        let fixture = ClusterFixture()
-        fixture.produce(["a", "b", "c"])
-        let answer = fixture.cluster.deleteRecords(DeleteRecordsRequest([fixture.partition(0): offset]))
-        #expect(answer.results[fixture.partition(0)]?.error == error)
-        #expect(answer.results[fixture.partition(0)]?.lowWatermark == start)
+        let answer = fixture.cluster.deleteRecords(DeleteRecordsRequest([fixture.partition(0): -1]))
+        #expect(answer.results[fixture.partition(0)]?.lowWatermark == 3)
     }
 
     @Test func `Compaction leaves gaps`() {
@@ -69,15 +45,6 @@ struct LogTests {
         #expect(answer.value?.partitions[0].entries.count == 1)
     }
 
-    @Test func `Waiting fetch is answered empty in the end`() {
-        let fixture = ClusterFixture()
-        let answer = Box<FetchResponse>()
-        let request = FetchRequest([.init(fixture.partition(0), offset: 0)], maxWait: .milliseconds(500))
-        fixture.cluster.fetch(request) { answer.value = $0 }
-        fixture.pass(.milliseconds(500))
-        #expect(answer.value?.partitions[0].entries.isEmpty == true)
-    }
-
     /// A combined fetch of ten steps of 100 ms each ends with the third step, in which its client needs something else.
     @Test func `Fetch that stands for several ends with the one that is under way`() {
         let fixture = ClusterFixture()
@@ -101,24 +68,8 @@ struct LogTests {
         #expect(answer.value != nil)
     }
 
-    @Test func `Records that not all replicas have are not read`() {
-        let fixture = ClusterFixture()
-        let answer = Box<ProduceResponse>()
-        fixture.cluster.holdReplication(of: fixture.partition(0), true)
-        let batch = ProduceRequest.Batch(fixture.partition(0), [ClusterFixture.record("a")])
-        fixture.cluster.produce(ProduceRequest([batch])) { answer.value = $0 }
-
-        #expect(fixture.fetch().entries.isEmpty)
-        #expect(answer.value == nil)
-        fixture.cluster.holdReplication(of: fixture.partition(0), false)
-        #expect(answer.value?.results[0].error == ErrorCode.none)
-        #expect(fixture.fetch().entries.count == 1)
-    }
-
     @Test func `Records that not all replicas have go with their leader`() {
-        var rules = ClusterRules()
-        rules.brokers = 3
-        let fixture = ClusterFixture(rules)
+        let fixture = ClusterFixture { $0.brokers = 3 }
         fixture.produce(["kept"])
         let answer = Box<ProduceResponse>()
         fixture.cluster.holdReplication(of: fixture.partition(0), true)
@@ -133,9 +84,7 @@ struct LogTests {
 
     /// A coordinator writes markers with acks=all, and again if the leader that had one is gone.
     @Test func `Marker that not all replicas had is written again`() {
-        var rules = ClusterRules()
-        rules.brokers = 3
-        let fixture = ClusterFixture(rules)
+        let fixture = ClusterFixture { $0.brokers = 3 }
         let producer = fixture.transactionalProducer()
         #expect(fixture.addPartitions(by: producer) == .none)
         fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx")
@@ -178,12 +127,10 @@ struct LogTests {
                 .notEnoughReplicas, .invalidTimestamp, .invalidRecord,
             ]))
     func `Records are refused`(refusal: Refusal, expected: ErrorCode) {
-        var rules = ClusterRules()
-        rules.brokers = 2
         var settings = TopicSettings()
         settings.maxMessageBytes = 200
         settings.isCompacted = refusal == .withoutKey
-        let fixture = ClusterFixture(rules, settings: settings)
+        let fixture = ClusterFixture(settings: settings) { $0.brokers = 2 }
 
         var number: Int32 = 0
         var broker: Int32 = 1
@@ -203,48 +150,22 @@ struct LogTests {
         #expect(result.baseOffset == -1)
     }
 
-    @Test func `Topic that is made again is another one`() {
+    @Test func `A recreated topic has another id`() {
         let fixture = ClusterFixture()
-        fixture.produce(["a"])
-        _ = fixture.commit(1)
         let id = fixture.cluster.metadata().topics[0].id
-        #expect(fixture.cluster.deleteTopic(DeleteTopicRequest(fixture.topic)).error == .none)
-        #expect(fixture.fetch().error == .unknownTopicOrPartition)
-        #expect(fixture.cluster.createTopic(CreateTopicRequest(fixture.topic)).error == .none)
-
+        _ = fixture.cluster.deleteTopic(DeleteTopicRequest(fixture.topic))
+        _ = fixture.cluster.createTopic(CreateTopicRequest(fixture.topic))
         let stale = FetchRequest.Partition(fixture.partition(0), offset: 0, topicID: id)
         #expect(fixture.cluster.fetch(FetchRequest([stale])).partitions[0].error == .unknownTopicID)
-        #expect(fixture.fetch(from: 1).error == .offsetOutOfRange)
-        #expect(fixture.committed()?.offset == -1)
     }
 
-    @Test(arguments: [
-        ("requests", Int32(1), ErrorCode.topicAlreadyExists), ("a b", 1, .invalidTopicException),
-        ("", 1, .invalidTopicException), ("new", 0, .invalidPartitions), ("new", 3, .none),
-    ])
-    func `Topics are made`(name: String, partitions: Int32, expected: ErrorCode) {
-        let fixture = ClusterFixture()
-        let request = CreateTopicRequest(name, TopicSettings(partitions: partitions))
-        #expect(fixture.cluster.createTopic(request).error == expected)
-    }
-
-    @Test(arguments: [(Int32(2), ErrorCode.invalidPartitions), (1, .invalidPartitions), (5, .none)])
-    func `Partitions are added`(count: Int32, expected: ErrorCode) {
-        let fixture = ClusterFixture()
-        let answer = fixture.cluster.createPartitions(CreatePartitionsRequest(fixture.topic, count: count))
-        #expect(answer.error == expected)
-        #expect(fixture.cluster.metadata().topics[0].partitions.count == (expected == .none ? 5 : 2))
-    }
-
-    @Test(arguments: [
-        (ListOffsetsRequest.Query.earliest, Int64(0)), (.latest, 2), (.time(.seconds(3)), 1), (.time(.seconds(9)), -1),
-    ])
-    func `Offsets are found`(query: ListOffsetsRequest.Query, expected: Int64) {
+    @Test(arguments: [(Int64.seconds(3), Int64(1)), (.seconds(9), -1)])
+    func `Offsets are found by time`(time: Int64, expected: Int64) {
         let fixture = ClusterFixture()
         fixture.produce(["a"])
         fixture.pass(.seconds(5))
         fixture.produce(["b"])
-        let answer = fixture.cluster.listOffsets(ListOffsetsRequest([fixture.partition(0): query]))
+        let answer = fixture.cluster.listOffsets(ListOffsetsRequest([fixture.partition(0): .time(time)]))
         #expect(answer.results[fixture.partition(0)]?.offset == expected)
     }
 
@@ -254,5 +175,31 @@ struct LogTests {
         fixture.cluster.moveLeader(of: fixture.partition(0), to: 1)
         let request = FetchRequest.Partition(fixture.partition(0), offset: 0, leaderEpoch: epoch)
         #expect(fixture.cluster.fetch(FetchRequest([request])).partitions[0].error == expected)
+    }
+
+    // MARK: - Idempotence
+
+    @Test func `Only the last batches are remembered`() {
+        let fixture = ClusterFixture()
+        let producer = fixture.cluster.initProducerID(InitProducerIDRequest(nil)).producer
+        for sequence in Int32(0)..<6 { fixture.produce(["a"], by: producer, sequence: sequence) }
+
+        #expect(fixture.produce(["a"], by: producer, sequence: 1).baseOffset == 1)
+        #expect(fixture.produce(["a"], by: producer, sequence: 0).error == .outOfOrderSequenceNumber)
+    }
+
+    @Test func `Numbers go on from zero after the largest`() {
+        let fixture = ClusterFixture()
+        let producer = ProducerIdentity(id: 77, epoch: 0)
+        #expect(fixture.produce(["a"], by: producer, sequence: .max).error == .none)
+        #expect(fixture.produce(["b"], by: producer, sequence: 0).error == .none)
+    }
+
+    @Test func `Producer that is forgotten may go on with any number`() {
+        let fixture = ClusterFixture()
+        let producer = ProducerIdentity(id: 5, epoch: 0)
+        fixture.produce(["a"], by: producer, sequence: 0)
+        fixture.pass(.seconds(86_401))
+        #expect(fixture.produce(["b"], by: producer, sequence: 9).error == .none)
     }
 }

@@ -375,9 +375,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test func `Coordinator that moves costs nothing`() {
-        var rules = ClusterRules()
-        rules.brokers = 3
-        let fixture = ClientFixture(rules)
+        let fixture = ClientFixture { $0.brokers = 3 }
         let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(5))
         let broker = fixture.cluster.coordinator(.group("workers"))

@@ -47,9 +47,7 @@ struct SimulatedFaultTests {
     }
 
     @Test func `Other brokers take over from one with a full disk`() throws {
-        var rules = ClusterRules()
-        rules.brokers = 3
-        let fixture = ClientFixture(rules)
+        let fixture = ClientFixture { $0.brokers = 3 }
         let leader = try #require(fixture.cluster.log(of: Self.results)).leader
         let producer = fixture.producer("p")
         fixture.network.reach { _ = $0.fullDisks.insert(leader) }
@@ -245,10 +243,10 @@ struct SimulatedFaultTests {
     func `Member that stands still for too long loses its partitions`(
         kind: @Sendable (inout SimulatedConsumerSettings) -> Void
     ) {
-        var rules = ClusterRules()
-        rules.consumerSessionTimeout = .seconds(6)
-        rules.consumerHeartbeatInterval = .seconds(1)
-        let fixture = ClientFixture(rules)
+        let fixture = ClientFixture {
+            $0.consumerSessionTimeout = .seconds(6)
+            $0.consumerHeartbeatInterval = .seconds(1)
+        }
         let (frozen, events) = fixture.consumer("frozen", kind)
         fixture.pass(.seconds(3))
         let (other, _) = fixture.consumer("other", kind)

@@ -266,9 +266,7 @@ struct SimulatedTransactionTests {
     }
 
     @Test func `Coordinator that moves is found again`() {
-        var rules = ClusterRules()
-        rules.brokers = 3
-        let fixture = ClientFixture(rules)
+        let fixture = ClientFixture { $0.brokers = 3 }
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
         write("a", by: producer)

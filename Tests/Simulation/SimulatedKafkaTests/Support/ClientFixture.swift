@@ -47,7 +47,9 @@ final class ClientFixture {
     /// Keeps clients and their handlers alive as long as the test.
     private var alive: [AnyObject] = []
 
-    init(_ rules: ClusterRules = ClusterRules(), partitions: Int32 = 2) {
+    init(partitions: Int32 = 2, _ change: (inout ClusterRules) -> Void = { _ in }) {
+        var rules = ClusterRules()
+        change(&rules)
         cluster = SimulatedCluster(rules: rules)
         network = SimulatedNetwork(cluster: cluster, scheduler: scheduler)
         _ = cluster.createTopic(CreateTopicRequest("requests", TopicSettings(partitions: partitions)))

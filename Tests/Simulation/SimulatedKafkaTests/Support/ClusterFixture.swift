@@ -16,7 +16,12 @@ struct ClusterFixture {
     let cluster: SimulatedCluster
     let topic = "requests"
 
-    init(_ rules: ClusterRules = ClusterRules(), partitions: Int32 = 2, settings: TopicSettings = TopicSettings()) {
+    init(
+        partitions: Int32 = 2, settings: TopicSettings = TopicSettings(),
+        _ change: (inout ClusterRules) -> Void = { _ in }
+    ) {
+        var rules = ClusterRules()
+        change(&rules)
         cluster = SimulatedCluster(rules: rules)
         var settings = settings
         settings.partitions = partitions
