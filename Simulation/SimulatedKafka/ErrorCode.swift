@@ -66,12 +66,6 @@ extension ErrorCode {
     /// The protocol's name of the code, such as `ILLEGAL_GENERATION`.
     package var protocolName: String { Self.names[self] ?? "\(self)" }
 
-    /// Finds a code by the protocol's name.
-    package init?(protocolName: String) {
-        guard let code = Self.names.first(where: { $0.value == protocolName })?.key else { return nil }
-        self = code
-    }
-
     private static let names: [ErrorCode: String] = {
         // The protocol writes the words of a case in capitals, with underscores between them.
         let pairs = allCases.map { ($0, capitals("\($0)")) }

@@ -8,12 +8,9 @@ struct SimulatedNetworkTests {
         let fixture = ClientFixture()
         var failures: [NetworkFailure] = []
         for _ in 0..<2 {
-            fixture.network.send(
-                .joinGroup, from: "client", to: 1, within: .seconds(60),
-                perform: { (_: SimulatedCluster, _: @escaping (Int) -> Void) in },
-                reply: { (result: Result<Int, NetworkFailure>) in
-                    if case .failure(let failure) = result { failures.append(failure) }
-                })
+            fixture.send(.joinGroup, answer: nil) { result in
+                if let failure = result.failure { failures.append(failure) }
+            }
         }
         fixture.pass(.seconds(1))
         #expect(failures.isEmpty)
@@ -33,13 +30,10 @@ struct SimulatedNetworkTests {
         var answered: [Int] = []
         var times: [Int64] = []
         for number in 1...2 {
-            fixture.network.send(
-                .heartbeat, from: "client", to: 1, within: .seconds(60),
-                perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in answer(number) },
-                reply: { (result: Result<Int, NetworkFailure>) in
-                    if case .success(let answer) = result { answered.append(answer) }
-                    times.append(fixture.scheduler.now)
-                })
+            fixture.send(answer: number) { result in
+                if case .success(let answer) = result { answered.append(answer) }
+                times.append(fixture.scheduler.now)
+            }
         }
         fixture.pass(.seconds(1))
         #expect(answered == [1, 2])
@@ -65,16 +59,10 @@ struct SimulatedNetworkTests {
         var results: [Int: Result<Int, NetworkFailure>] = [:]
         var times: [Int: Int64] = [:]
         func send(_ number: Int) {
-            fixture.network.send(
-                .heartbeat, from: "client", to: 1, within: .seconds(60),
-                perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in
-                    arrived.append(number)
-                    answer(number)
-                },
-                reply: { (result: Result<Int, NetworkFailure>) in
-                    results[number] = result
-                    times[number] = fixture.scheduler.now
-                })
+            fixture.send(answer: number, arrived: { arrived.append(number) }) { result in
+                results[number] = result
+                times[number] = fixture.scheduler.now
+            }
         }
         for number in 1...3 { send(number) }
         fixture.pass(.milliseconds(100))
@@ -96,10 +84,7 @@ struct SimulatedNetworkTests {
         var results: [Result<Int, NetworkFailure>] = []
         fixture.network.cut("client", from: 1, [.answers])
         for seconds in [Int64.seconds(60), .seconds(5)] {
-            fixture.network.send(
-                .heartbeat, from: "client", to: 1, within: seconds,
-                perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in answer(1) },
-                reply: { results.append($0) })
+            fixture.send(within: seconds, answer: 1) { results.append($0) }
         }
         fixture.pass(.seconds(6))
         #expect(results == [.failure(.timedOut), .failure(.disconnected)])
@@ -110,13 +95,10 @@ struct SimulatedNetworkTests {
         fixture.network.stop(1)
         var failures: [Int64] = []
         func send() {
-            fixture.network.send(
-                .metadata, from: "client", to: 1, within: .seconds(60),
-                perform: { (_: SimulatedCluster, _: @escaping (Int) -> Void) in },
-                reply: { (_: Result<Int, NetworkFailure>) in
-                    failures.append(fixture.scheduler.now)
-                    if failures.count < 12 { send() }
-                })
+            fixture.send(.metadata, answer: nil) { _ in
+                failures.append(fixture.scheduler.now)
+                if failures.count < 12 { send() }
+            }
         }
         send()
         fixture.pass(.seconds(100))

@@ -71,6 +71,19 @@ final class ClientFixture {
         return (consumer, recorder)
     }
 
+    /// Sends a request to the first broker.
+    /// - Parameter answer: the broker's answer; `nil`: it never answers.
+    func send(
+        _ kind: RequestKind = .heartbeat, from client: String = "client", within timeout: Int64 = .seconds(60),
+        answer: Int?, arrived: @escaping () -> Void = {}, reply: @escaping (Result<Int, NetworkFailure>) -> Void
+    ) {
+        let perform = { (_: SimulatedCluster, respond: @escaping (Int) -> Void) in
+            arrived()
+            if let answer { respond(answer) }
+        }
+        network.send(kind, from: client, to: 1, within: timeout, perform: perform, reply: reply)
+    }
+
     func producer(
         _ id: String, _ change: (inout SimulatedProducerSettings) -> Void = { _ in }
     ) -> SimulatedProducer {
@@ -136,6 +149,13 @@ final class ClientFixture {
             return KafkaError(.other, "the call has not called back")
         }
         return nil
+    }
+}
+
+extension Result {
+    /// `nil` for a success.
+    var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }
 

@@ -11,7 +11,7 @@ import SimulatedLoop
 import Synchronization
 import WorkerRuntime
 
-/// A whole lane on a simulated loop, with a source of one partition, and a provider and a sink that answer after a while.
+/// A whole lane with transactions on a simulated loop, with a source of one partition, and a provider and a sink that answer after a while.
 struct SimulatedLaneFixture {
     let simulation: Simulation
     let loop: SimulatedLoop
@@ -24,27 +24,21 @@ struct SimulatedLaneFixture {
 
     /// - Parameters:
     ///   - count: the number of requests.
-    ///   - isFetched: True if the source has all of them at once.
     ///   - silence: the end of a transaction that the brokers never answer.
-    init(
-        seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, isFetched: Bool = false,
-        rate: RateLimit? = nil, silence: HarnessSink.End? = nil
-    ) {
+    init(seed: UInt64, requests count: Int, silence: HarnessSink.End? = nil) {
         simulation = Simulation(seed: seed)
         loop = simulation.makeLoop("lane")
         let events = loop.eventLoop
-        source = HarnessSource(count: count, isFetched: isFetched, on: events)
+        source = HarnessSource(count: count, on: events)
         sink = HarnessSink(on: events, silence: silence)
         nextSink = HarnessSink(on: events)
         provider = HarnessProvider(on: events)
 
-        var policy = ProviderPolicy(concurrency: 64)
-        policy.rateLimit = rate
         var configuration = WorkerConfiguration()
-        configuration.delivery = delivery
-        let searches = SearchWorker(
-            policies: [.hotpepper: policy], name: "lane", clock: LoopClock(events), timekeeper: LoopTimekeeper(events),
-            random: events.random)
+        configuration.delivery = .exactlyOnce
+        let worker = SearchWorker(
+            executor: events, policies: [.hotpepper: ProviderPolicy(concurrency: 64)], name: "lane",
+            clock: LoopClock(events), timekeeper: LoopTimekeeper(events), taskExecutor: events, random: events.random)
         var log = Logger(label: "lane")
         log.logLevel = .critical
         lane = WorkerLane(
@@ -53,13 +47,10 @@ struct SimulatedLaneFixture {
             providers: LaneProviders(searches, selection: ProviderSelection(services: [provider])), meters: WorkerMeters(factory: MetricsRegistry()), log: log)
     }
 
-    /// Runs the lane until all outcomes are confirmed, drains it, and runs until nothing is left to do.
-    func run(outcomes: Int) throws {
-        simulation.spawn(on: loop) { [lane] in
-            try? await lane.run()
-        }
-        try simulation.run(for: .seconds(600), while: { sink.confirmed < outcomes })
-        try end()
+    /// Runs the lane until a condition is true.
+    func run(until condition: () -> Bool) throws {
+        simulation.spawn(on: loop) { [lane] in try? await lane.run() }
+        try simulation.run(for: .seconds(600), while: { !condition() })
     }
 
     /// Drains the lane, and runs until nothing is left to do.
@@ -72,33 +63,19 @@ struct SimulatedLaneFixture {
     }
 }
 
-/// A consumer of one partition, which records its commits.
+/// A consumer of one partition.
 actor HarnessSource: RequestSource {
     private static let partition = AssignedPartition(TopicPartition("location-search.requests", 0), epoch: 1)
 
     private let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     private let count: Int
-    private let isFetched: Bool
     private var next = 0
     private var isReading = true
     private var isHeld = false
-    private var stored: Int64 = 0
-    private let committedUpTo = Mutex<Int64>(0)
-    private let readAtCommits = Mutex<[Int]>([])
     private var reader: CheckedContinuation<Void, Never>?
 
-    init(count: Int, isFetched: Bool, on loop: EventLoop) {
-        self.count = count
-        self.isFetched = isFetched
-        self.loop = loop
-    }
-
-    /// The number of records read before the first commit.
-    nonisolated var readAtFirstCommit: Int? { readAtCommits.withLock { $0.first } }
-
-    /// The last committed offset.
-    nonisolated var committed: Int64 { committedUpTo.withLock { $0 } }
+    init(count: Int, on loop: EventLoop) { (self.count, self.loop) = (count, loop) }
 
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
         await listener.assigned([Self.partition])
@@ -106,9 +83,9 @@ actor HarnessSource: RequestSource {
 
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
         while isReading, isHeld || next == count { await suspend(unless: !isReading) { reader = $0 } }
-        if !isFetched { await loop.pause(.microseconds(500)) }
+        await loop.pause(.microseconds(500))
 
-        let end = min(count, next + (isFetched ? max : min(max, 10)))
+        let end = min(count, next + min(max, 10))
         defer { next = end }
         return (next..<end).map { offset in
             let request = SearchRequest(
@@ -142,19 +119,9 @@ actor HarnessSource: RequestSource {
         wakeReader()
     }
 
-    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {
-        stored = offsets.last?.next.offset ?? stored
-    }
-    func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
-        let offset = stored
-        readAtCommits.withLock { $0.append(next) }
-        await loop.pause(.milliseconds(3))
-        committedUpTo.withLock { $0 = offset }
-        return [Self.partition: offset]
-    }
-    func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {
-        committedUpTo.withLock { $0 = offsets.last?.next ?? $0 }
-    }
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {}
+    func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
+    func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] { [:] }
@@ -180,7 +147,7 @@ final class HarnessSink: OutcomeSink {
 
     private let loop: EventLoop
     private let silence: End?
-    private let state = Mutex((next: Int64(0), confirmed: 0, topics: [String]()))
+    private let confirmedCount = Atomic(0)
     private let transactionTimes = Mutex((begins: [Instant](), commits: [Instant]()))
 
     init(on loop: EventLoop, silence: End? = nil) {
@@ -191,15 +158,11 @@ final class HarnessSink: OutcomeSink {
     /// The times at which transactions began, and those at which they were committed.
     var transactions: (begins: [Instant], commits: [Instant]) { transactionTimes.withLock { $0 } }
 
-    var confirmed: Int { state.withLock { $0.confirmed } }
-    var topics: [String] { state.withLock { $0.topics } }
+    var confirmed: Int { confirmedCount.load(ordering: .relaxed) }
 
     private func confirm() -> RecordPosition {
-        state.withLock { state in
-            state.confirmed += 1
-            state.next += 1
-            return RecordPosition(partition: 0, offset: state.next - 1)
-        }
+        let offset = confirmedCount.add(1, ordering: .relaxed).oldValue
+        return RecordPosition(partition: 0, offset: Int64(offset))
     }
 
     private var delay: Duration {
@@ -209,14 +172,10 @@ final class HarnessSink: OutcomeSink {
 
     func start() async {}
     func handOverAtOnce(_ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void) -> Bool {
-        state.withLock { $0.topics.append(record.topic) }
         loop.schedule(at: loop.now + delay) { report(.success(self.confirm())) }
         return true
     }
-    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
-        state.withLock { $0.topics.append(record.topic) }
-        return KafkaProducer.Receipt(slot: 0)
-    }
+    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt { .init(slot: 0) }
     func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition { confirm() }
 
     var undelivered: Int { 0 }
@@ -249,15 +208,14 @@ final class HarnessSink: OutcomeSink {
     func endTransactions(by instant: Instant) async {}
 }
 
-/// A provider that answers after 1 to 60 ms, and fails every fifth call with a temporary error.
+/// A provider that answers after 1 to 60 ms.
 final class HarnessProvider: PlaceService {
     private let loop: EventLoop
-    private let times = Mutex<[Instant]>([])
+    private let count = Atomic(0)
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// The times at which calls began.
-    var calls: [Instant] { times.withLock { $0 } }
+    var calls: Int { count.load(ordering: .relaxed) }
 
     var id: ProviderID { .hotpepper }
     func refusal(of request: SearchRequest) -> SearchError? { nil }
@@ -266,15 +224,9 @@ final class HarnessProvider: PlaceService {
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        let number = times.withLock { times in
-            times.append(loop.now)
-            return times.count
-        }
+        count.add(1, ordering: .relaxed)
         var random = loop.random
-        do { try await loop.sleep(for: .microseconds(Int64.random(in: 1000...60_000, using: &random))) } catch {
-            throw SearchError(.timeout, "cancelled")
-        }
-        if number % 5 == 0 { throw SearchError(.upstreamUnavailable, "not for the moment", httpStatus: 503) }
-        return .answer(ProviderAnswer(places: [Place(id: "\(number)", provider: id, name: "A")]))
+        await loop.pause(.microseconds(Int64.random(in: 1000...60_000, using: &random)))
+        return .answer(ProviderAnswer())
     }
 }
