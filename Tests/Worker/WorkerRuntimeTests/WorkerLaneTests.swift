@@ -11,19 +11,6 @@ import WorkerRuntime
 
 /// A whole lane, with a source and a sink without brokers.
 struct WorkerLaneTests {
-    @Test func `Producer that fails halfway is replaced without asking again`() async throws {
-        try await LaneFixture.run { fixture in
-            await fixture.sink.holdReports()
-            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
-            try await eventually("all are handed over") { await fixture.sink.handedOver.count == 3 }
-            await fixture.sink.failForGood()
-
-            try await fixture.isCommitted(upTo: 3)
-            #expect(await fixture.nextSink.written.count == 3)
-            #expect(await fixture.provider.asked.count == 3)
-        }
-    }
-
     @Test func `Producer that fails for good ends an ordered lane`() async throws {
         await #expect(throws: KafkaError.self) {
             try await LaneFixture.run({ $0.ordering = .partition }) { fixture in
@@ -55,65 +42,58 @@ struct WorkerLaneTests {
 
     @Test(arguments: Step.allCases)
     func `Drain finishes and commits what is under way`(step: Step) async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce)
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
+        try await LaneFixture.run { fixture in
+            switch step {
+            case .idle: break
+            case .searching:
+                await fixture.provider.hold()
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
+            case .delivering:
+                await fixture.sink.holdReports()
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("it is handed over") { await fixture.sink.handedOver.count == 1 }
+            case .commitRefused:
+                try await fixture.commitsFirstRequest()
+                await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+                await fixture.source.append([LaneFixture.request("a")])
+                try await fixture.outcomesAreWritten(["a"])
+            }
 
-        switch step {
-        case .idle: break
-        case .searching:
-            await fixture.provider.hold()
-            await fixture.source.append([LaneFixture.request("a")])
-            try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
-        case .delivering:
-            await fixture.sink.holdReports()
-            await fixture.source.append([LaneFixture.request("a")])
-            try await eventually("it is handed over") { await fixture.sink.handedOver.count == 1 }
-        case .commitRefused:
-            try await fixture.commitsFirstRequest()
-            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.append([LaneFixture.request("a")])
-            try await fixture.outcomesAreWritten(["a"])
+            await fixture.lane.drain()
+            #expect(await fixture.lane.status.isDraining)
+            #expect(await !fixture.source.isClosed || step == .idle)
+            await fixture.source.append([LaneFixture.request("late")])
+            await fixture.provider.releaseAll()
+            await fixture.sink.confirmAll()
+            await fixture.source.refuseCommits(with: nil)
+
+            try await eventually("the lane leaves") { await fixture.source.isClosed }
+            #expect(await fixture.source.unreadCount == 1, "nothing is taken any more")
+            #expect(await fixture.source.committed[TopicPartition("requests", 0)] == step.committedAtTheEnd)
         }
-
-        await fixture.lane.drain()
-        #expect(await fixture.lane.status.isDraining)
-        #expect(await !fixture.source.isClosed || step == .idle)
-        await fixture.source.append([LaneFixture.request("late")])
-        await fixture.provider.releaseAll()
-        await fixture.sink.confirmAll()
-        await fixture.source.refuseCommits(with: nil)
-
-        try await running.value
-        #expect(await fixture.source.isClosed)
-        #expect(await fixture.source.unreadCount == 1, "nothing is taken any more")
-        #expect(await fixture.source.committed[TopicPartition("requests", 0)] == step.committedAtTheEnd)
     }
 
     @Test func `Drain gives up what outlasts the grace`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(50) }
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-        await fixture.provider.hold()
-        await fixture.source.append([LaneFixture.request("a")])
-        try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
+        try await LaneFixture.run {
+            $0.shutdownGrace = .milliseconds(50)
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
 
-        await fixture.lane.drain()
-        try await running.value
-        #expect(await fixture.source.committed == [TopicPartition("requests", 0): 0])
-        #expect(await fixture.sink.written.isEmpty)
-        await fixture.provider.releaseAll()
+            await fixture.lane.drain()
+            try await eventually("the lane leaves") { await fixture.source.isClosed }
+            #expect(await fixture.source.committed == [TopicPartition("requests", 0): 0])
+            #expect(await fixture.sink.written.isEmpty)
+        }
     }
 
     @Test func `Lane that fails to prepare never joins`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         defer { fixture.loop.stop() }
-        await fixture.sink.failTransactionInit(
-            with: KafkaError(.authentication, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"))
+        let error = KafkaError(.authentication, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
+        await fixture.sink.change { $0.initError = error }
 
         #expect(await fixture.lane.prepare() == false)
         await #expect(throws: KafkaError.self) { try await fixture.lane.run() }
@@ -134,106 +114,57 @@ struct WorkerLaneTests {
 
     // MARK: - The share of the rate
 
-    private final class Fleet: FleetMember, Sendable {
-        let sharesByPartitions: Bool
-        /// The partition counts that were reported to it.
-        let counts = Mutex<[Int]>([])
-        var usesMessages: Bool { false }
-
-        init(sharesByPartitions: Bool) { self.sharesByPartitions = sharesByPartitions }
-
-        func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
-            counts.withLock { $0.append(partitions) }
-        }
-        func tick() async -> FleetTick { FleetTick() }
-        func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
-        func topicOpened(_ extent: FleetTopicExtent) async {}
-        var needsOlderRecords: Bool { false }
-        func receive(_ records: [FleetRecord]) async {}
-        func leave() async -> [FleetMessage] { [] }
-    }
-
     @Test func `Nothing is taken while the share is unknown`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: true))
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        // A lane that learns of its partitions before it reads records does not read while its share is unknown.
-        try await eventually("the lane waits for records") { await fixture.source.isAskedForRecords }
-        await fixture.source.setPartitionCount(nil)
-        await fixture.source.assign([0])
-        await fixture.source.append(["a", "b"].map(LaneFixture.request))
-        try await eventually("the records are read") { await fixture.source.unreadCount == 0 }
-        try await eventually("the lane has asked again") { await fixture.source.partitionCountQuestions > 1 }
-        #expect(await fixture.provider.asked.isEmpty)
+        try await LaneFixture.run(fleet: FakeFleet(), assigned: []) { fixture in
+            // A lane that learns of its partitions before it reads records does not read while its share is unknown.
+            try await eventually("the lane waits for records") { await fixture.source.isAskedForRecords }
+            await fixture.source.setPartitionCount(nil)
+            await fixture.source.assign([0])
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await eventually("the records are read") { await fixture.source.unreadCount == 0 }
+            try await eventually("the lane has asked again") { await fixture.source.partitionCountQuestions > 1 }
+            #expect(await fixture.provider.asked.isEmpty)
 
-        await fixture.source.setPartitionCount(4)
-        try await fixture.outcomesAreWritten(["a", "b"])
-        await fixture.lane.drain()
-        try await running.value
+            await fixture.source.setPartitionCount(4)
+            try await fixture.outcomesAreWritten(["a", "b"])
+        }
     }
 
     /// Other members may need its share.
     @Test func `Member without requests asks again for the number of partitions`() async throws {
-        let fleet = Fleet(sharesByPartitions: true)
-        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.setPartitionCount(nil)
-        await fixture.source.assign([0])
-        try await eventually("no share is known") { fleet.counts.withLock { $0.last } == 0 }
+        let fleet = FakeFleet()
+        try await LaneFixture.run(fleet: fleet, assigned: []) { fixture in
+            await fixture.source.setPartitionCount(nil)
+            await fixture.source.assign([0])
+            try await eventually("no share is known") { fleet.last?.count == 0 }
 
-        await fixture.source.setPartitionCount(4)
-        try await eventually("the share is known") { fleet.counts.withLock { $0.last } == 4 }
-        await fixture.lane.drain()
-        try await running.value
-    }
-
-    /// With KIP-848, a member whose partitions stay the same gets no event when a topic grows.
-    @Test func `Member goes by the new number of partitions without a rebalance`() async throws {
-        let fleet = Fleet(sharesByPartitions: true)
-        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0, 1, 2, 3])
-        try await eventually("the share is known") { fleet.counts.withLock { $0.last } == 4 }
-
-        await fixture.source.setPartitionCount(8)
-        try await eventually("the share is that of the new number") { fleet.counts.withLock { $0.last } == 8 }
-        await fixture.lane.drain()
-        try await running.value
+            await fixture.source.setPartitionCount(4)
+            try await eventually("the share is known") { fleet.last?.count == 4 }
+        }
     }
 
     /// Its remaining calls count against its share, which becomes a smaller part of the limit.
     @Test func `Member that drains goes by the new number of partitions`() async throws {
-        let fleet = Fleet(sharesByPartitions: true)
-        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet) { $0.shutdownGrace = .seconds(30) }
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.provider.hold()
-        await fixture.source.assign([0, 1, 2, 3])
-        await fixture.source.append([LaneFixture.request("a")])
-        try await eventually("a call is under way") { await fixture.provider.asked == ["a"] }
+        let fleet = FakeFleet()
+        try await LaneFixture.run(fleet: fleet, assigned: [0, 1, 2, 3]) {
+            $0.shutdownGrace = .seconds(30)
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("a call is under way") { await fixture.provider.asked == ["a"] }
 
-        await fixture.lane.drain()
-        await fixture.source.setPartitionCount(8)
-        try await eventually("the share is that of the new number") { fleet.counts.withLock { $0.last } == 8 }
-        await fixture.provider.releaseAll()
-        try await running.value
+            await fixture.lane.drain()
+            await fixture.source.setPartitionCount(8)
+            try await eventually("the share is that of the new number") { fleet.last?.count == 8 }
+        }
     }
 
     @Test func `Requests begin without the share where none is needed`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: false))
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.setPartitionCount(nil)
-        await fixture.source.assign([0])
-        await fixture.source.append([LaneFixture.request("a")])
-        try await fixture.outcomesAreWritten(["a"])
-        await fixture.lane.drain()
-        try await running.value
+        try await LaneFixture.run(fleet: FakeFleet(sharesByPartitions: false), assigned: []) { fixture in
+            await fixture.source.setPartitionCount(nil)
+            await fixture.source.assign([0])
+            await fixture.source.append([LaneFixture.request("a")])
+            try await fixture.outcomesAreWritten(["a"])
+        }
     }
 }

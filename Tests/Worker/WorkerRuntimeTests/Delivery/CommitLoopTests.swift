@@ -26,24 +26,6 @@ struct CommitLoopTests {
         }
     }
 
-    @Test func `Refused commits hold up new requests until one is taken`() async throws {
-        try await LaneFixture.run { fixture in
-            try await fixture.commitsFirstRequest()
-            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.append([LaneFixture.request("a")])
-            try await fixture.outcomesAreWritten(["a"])
-            try await eventually("commits are overdue") { await fixture.lane.status.delivery.commitOverdue != nil }
-
-            await fixture.source.append([LaneFixture.request("b"), LaneFixture.request("c")])
-            let commits = await fixture.source.commitCount
-            try await eventually("more commits are refused") { await fixture.source.commitCount > commits + 2 }
-            #expect(await fixture.provider.asked == ["first", "a"])
-
-            await fixture.source.refuseCommits(with: nil)
-            try await fixture.isCommitted(upTo: 4)
-        }
-    }
-
     /// Its topic was deleted, or the right to read it was revoked.
     @Test(arguments: [3, 29] as [Int32])  // UNKNOWN_TOPIC_OR_PART, TOPIC_AUTHORIZATION_FAILED
     func `Refused commits of one topic hold up its own partitions only`(code: Int32) async throws {

@@ -110,7 +110,7 @@ struct RefusedRecordTests {
         try await LaneFixture.run(assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
         } _: { fixture in
-            await fixture.sink.silence("dead-letters")
+            await fixture.sink.change { $0.silentTopics = ["dead-letters"] }
             await fixture.source.append(["no request"], to: 1)
             try await eventually("the dead letter is on its way") {
                 await fixture.sink.handedOver.map(\.topic) == ["dead-letters"]
@@ -222,28 +222,24 @@ struct RefusedRecordTests {
     /// When the lane has left its group, an outcome that still waits for its topic is not written. It could not be committed, so
     /// another worker would publish it too.
     @Test func `Outcome that waits at the end is not written`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-
         let hasLeft = Mutex(false)
-        await fixture.source.whenClosed { hasLeft.withLock { $0 = true } }
-        await fixture.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
-        await fixture.source.append([LaneFixture.request("a")])
-        // After the fifth attempt the next one is four seconds away, so it cannot fall between leaving the group and the end.
-        try await eventually("it is refused again and again") { await fixture.sink.handedOver.count >= 5 }
+        try await LaneFixture.run({ $0.shutdownGrace = .milliseconds(100) }) { fixture in
+            await fixture.source.change { $0.onClose = { hasLeft.withLock { $0 = true } } }
+            await fixture.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
+            await fixture.source.append([LaneFixture.request("a")])
+            // After the fifth attempt the next one is four seconds away, so it cannot fall between leaving the group and the end.
+            try await eventually("it is refused again and again") { await fixture.sink.handedOver.count >= 5 }
 
-        await fixture.lane.drain()
-        try await running.value
-        #expect(await fixture.sink.written.isEmpty)
+            await fixture.lane.drain()
+            try await eventually("the producer is closed") { await fixture.sink.isClosed }
+            #expect(await fixture.sink.written.isEmpty)
+        }
     }
 
     @Test func `Drain during the transactional start ends the lane`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         defer { fixture.loop.stop() }
-        await fixture.sink.holdTransactionInit()
+        await fixture.sink.change { $0.isInitHeld = true }
         let running = Task { try await fixture.lane.run() }
         await fixture.lane.drain()
         try await running.value

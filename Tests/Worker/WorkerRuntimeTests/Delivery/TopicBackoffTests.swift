@@ -28,7 +28,7 @@ struct TopicBackoffTests {
     ) async throws {
         try await LaneFixture.run { fixture in
             let (diagnosis, problem, blocked) = cause
-            await fixture.source.setDiagnosis(diagnosis)
+            await fixture.source.change { $0.diagnosis = diagnosis }
             await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "delivery: timed out") }
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong: \(problem)") {
@@ -70,23 +70,6 @@ struct TopicBackoffTests {
         }
     }
 
-    @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Refused outcomes end taking and paying`(delivery: WorkerConfiguration.Delivery) async throws {
-        try await LaneFixture.run(delivery: delivery) { fixture in
-            await fixture.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
-            await fixture.source.append([LaneFixture.request("a")])
-            try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.delivery.problem?.contains("results") == true
-            }
-            await fixture.source.append((0..<200).map { LaneFixture.request("later-\($0)") })
-            #expect(await fixture.provider.asked == ["a"])
-
-            await fixture.sink.refuse { _, _ in nil }
-            try await fixture.outcomesAreWritten(["a", "later-199"])
-            #expect(await fixture.provider.asked.count == 201, "nothing is asked for twice")
-        }
-    }
-
     /// One writer tries at a time, and each of them may be the next.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func `All outcomes that wait for a topic are written once it takes them`(
@@ -115,17 +98,14 @@ struct TopicBackoffTests {
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func `Drain ends while outcomes are refused`(delivery: WorkerConfiguration.Delivery) async throws {
-        let fixture = try LaneFixture(delivery: delivery) { $0.shutdownGrace = .milliseconds(100) }
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-        await fixture.sink.refuse { _, _ in Self.notAuthorized }
-        await fixture.source.append([LaneFixture.request("a")])
-        try await eventually("it is refused") { await fixture.sink.handedOver.count > 1 }
+        try await LaneFixture.run(delivery: delivery, { $0.shutdownGrace = .milliseconds(100) }) { fixture in
+            await fixture.sink.refuse { _, _ in Self.notAuthorized }
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is refused") { await fixture.sink.handedOver.count > 1 }
 
-        await fixture.lane.drain()
-        try await running.value
-        #expect(await fixture.source.committed.values.allSatisfy { $0 == 0 })
+            await fixture.lane.drain()
+            try await eventually("the lane leaves") { await fixture.source.isClosed }
+            #expect(await fixture.source.committed.values.allSatisfy { $0 == 0 })
+        }
     }
 }

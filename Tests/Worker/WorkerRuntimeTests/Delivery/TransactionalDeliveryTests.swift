@@ -19,20 +19,6 @@ struct TransactionalDeliveryTests {
         FakeSink.hung,
     ]
 
-    @Test(arguments: finalErrors)
-    func `Producer that fails before its commit is replaced without asking again`(error: KafkaError) async throws {
-        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
-            await fixture.sink.failCommits([.init(error: error)])
-            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
-
-            try await fixture.isCommitted(upTo: 3)
-            #expect(await fixture.nextSink.registrations == 1)
-            #expect(await fixture.sink.written.count + fixture.nextSink.written.count == 3)
-            #expect(await fixture.provider.asked.count == 3)
-            #expect(fixture.metrics.value("locsearch_producers_replaced_total") == 1)
-        }
-    }
-
     /// The answer to the commit is lost, and the coordinator answers the retry with an invalid transaction state.
     @Test(arguments: finalErrors)
     func `Outcomes of a commit that took effect are not published again`(error: KafkaError) async throws {
@@ -74,7 +60,7 @@ struct TransactionalDeliveryTests {
     @Test(arguments: FakeSink.Call.allCases.filter { $0 != .initialize })
     func `Producer that is held by a call is replaced and counted`(call: FakeSink.Call) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
-            await fixture.sink.hang(in: call)
+            await fixture.sink.change { $0.hungCall = call }
             if call == .abort {
                 await fixture.sink.failCommits([.init(error: KafkaError(.abortable, "made to fail"))])
             }
@@ -166,18 +152,26 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func `Partitions that nobody asks for are forgotten at the end`() async throws {
-        let replaced = KafkaError(.fenced, code: 82, "Static consumer fenced")
+    /// The group has no time left to revoke its partitions.
+    @Test func `A replaced member ends and its partitions are no longer counted`() async throws {
+        // FENCED_INSTANCE_ID, with librdkafka's text.
+        let replaced = KafkaError(
+            .fenced, code: 82, "Static consumer fenced by other consumer with same group.instance.id")
+        #expect(replaced.isMemberReplaced)
+
         var registry: MetricsRegistry?
-        await #expect(throws: KafkaError.self) {
+        let error = await #expect(throws: KafkaError.self) {
             try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
                 registry = fixture.registry
-                await fixture.source.leaveSilently()
+                await fixture.source.change { $0.leavesSilently = true }
                 await fixture.sink.failCommits([.init(error: replaced)])
                 await fixture.source.append([LaneFixture.request("a")])
                 try await eventually("the lane leaves") { await fixture.source.isClosed }
+                #expect(await fixture.nextSink.registrations == 0)
+                #expect(await fixture.source.committed.isEmpty)
             }
         }
+        #expect(error == replaced)
         let metrics = PrometheusDocument(try #require(registry).prometheusText)
         #expect(metrics.value("locsearch_partitions_assigned") == 0)
     }
@@ -224,24 +218,6 @@ struct TransactionalDeliveryTests {
             #expect(await fixture.sink.written.count == 1)
             #expect(await fixture.nextSink.registrations == 0)
         }
-    }
-
-    @Test func `Member whose place another process has taken ends`() async throws {
-        // FENCED_INSTANCE_ID, with librdkafka's text.
-        let replaced = KafkaError(
-            .fenced, code: 82, "Static consumer fenced by other consumer with same group.instance.id")
-        #expect(replaced.isMemberReplaced)
-
-        let error = await #expect(throws: KafkaError.self) {
-            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
-                await fixture.sink.failCommits([.init(error: replaced)])
-                await fixture.source.append([LaneFixture.request("a")])
-                try await eventually("the lane leaves") { await fixture.source.isClosed }
-                #expect(await fixture.nextSink.registrations == 0)
-                #expect(await fixture.source.committed.isEmpty)
-            }
-        }
-        #expect(error == replaced)
     }
 
     @Test func `Producer that fails again and again ends the lane`() async throws {
@@ -317,20 +293,19 @@ struct TransactionalDeliveryTests {
 
     /// A call about a transaction may take 95 s. A lane whose consumer has failed does not wait for it.
     @Test func `Lane that fails during a commit ends without its answer`() async throws {
-        let fixture = try LaneFixture(delivery: .exactlyOnce)
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-        await fixture.sink.holdCommit()
-        await fixture.source.append([LaneFixture.request("a")])
-        try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
+        let fatal = KafkaError(.fatal, "consumer: made to fail")
+        await #expect(throws: fatal) {
+            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+                await fixture.sink.holdCommit()
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
 
-        await fixture.source.fail(with: KafkaError(.fatal, "consumer: made to fail"))
-
-        await #expect(throws: KafkaError.self) { try await running.value }
-        #expect(await !fixture.sink.holdsCommit)
-        #expect(await fixture.source.committed.isEmpty)
-        fixture.loop.stop()
+                await fixture.source.fail(with: fatal)
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+                try await eventually("the commit is abandoned") { await !fixture.sink.holdsCommit }
+                #expect(await fixture.source.committed.isEmpty)
+            }
+        }
     }
 
     /// A member that joins again may be in the same generation as before, so brokers accept the offsets that it sent then.

@@ -65,7 +65,7 @@ struct WaitingOutcomesTests {
             $0.ordering = ordering
             $0.doneSetBytes = metadata.doneSetBytes
         } _: { fixture in
-            if metadata == .dropped { await fixture.source.dropMetadata() }
+            if metadata == .dropped { await fixture.source.change { $0.dropsMetadata = true } }
             await fixture.source.assign([0])
             await fixture.provider.hold()
             await fixture.source.append((0..<2).map { WaitingRoomTests.request("first-\($0)", .interactive) })

@@ -62,7 +62,7 @@ struct DoneBeyondOffsetTests {
     /// Brokers may be configured to keep less metadata than the worker writes.
     @Test func `Metadata that is refused is shortened until the brokers take it`() async throws {
         try await LaneFixture.run { fixture in
-            await fixture.source.refuseMetadata(above: 0)
+            await fixture.source.change { $0.maxMetadata = 0 }
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["a", "slow", "b"].map(LaneFixture.request))
 

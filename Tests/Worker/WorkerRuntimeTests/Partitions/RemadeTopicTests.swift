@@ -50,38 +50,30 @@ struct RemadeTopicTests {
 
     /// The done-set of the former topic does not apply to the new one.
     @Test func `Done set of the former topic is forgotten`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce)
-        defer { fixture.loop.stop() }
         var metadata = CommitMetadata()
         metadata.done.append(1..<9)
-        await fixture.source.setCommit(CommittedOffset(0, metadata: metadata.text(for: 0, atMost: 4096).text))
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-
-        await fixture.source.restart(0)
-        await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
-        try await fixture.outcomesAreWritten(["a", "b", "c"])
-        try await fixture.isCommitted(upTo: 3)
-        await fixture.lane.drain()
-        try await running.value
+        let commit = CommittedOffset(0, metadata: metadata.text(for: 0, atMost: 4096).text)
+        try await LaneFixture.run(assigned: []) { fixture in
+            await fixture.source.setCommit(commit)
+            await fixture.source.assign([0])
+            await fixture.source.restart(0)
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+            try await fixture.outcomesAreWritten(["a", "b", "c"])
+            try await fixture.isCommitted(upTo: 3)
+        }
     }
 
     /// Retention deletes records behind one slow request that the former owner had finished.
     @Test func `Deleted requests that were done are not counted as unread`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce)
-        defer { fixture.loop.stop() }
         var metadata = CommitMetadata()
         metadata.done.append(101..<4920)
-        await fixture.source.setCommit(CommittedOffset(100, metadata: metadata.text(for: 100, atMost: 4096).text))
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-
-        #expect(await fixture.source.tellOfDeleted(100..<4920) == 1)
-        #expect(fixture.metrics.value("locsearch_requests_deleted_unread_total") == 1)
-        await fixture.lane.drain()
-        try await running.value
+        let commit = CommittedOffset(100, metadata: metadata.text(for: 100, atMost: 4096).text)
+        try await LaneFixture.run(assigned: []) { fixture in
+            await fixture.source.setCommit(commit)
+            await fixture.source.assign([0])
+            #expect(await fixture.source.tellOfDeleted(100..<4920) == 1)
+            #expect(fixture.metrics.value("locsearch_requests_deleted_unread_total") == 1)
+        }
     }
 }
 

@@ -10,29 +10,6 @@ import Testing
 
 /// A lane that reads requests from several topics.
 struct SeveralTopicsTests {
-    private final class Fleet: FleetMember, Sendable {
-        struct Assignment: Equatable {
-            var partitions: [Int32]
-            var count: Int
-        }
-
-        let assignments = Mutex<[Assignment]>([])
-        var sharesByPartitions: Bool { true }
-        var usesMessages: Bool { false }
-
-        func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
-            assignments.withLock { $0.append(Assignment(partitions: assigned.sorted(), count: partitions)) }
-        }
-        func tick() async -> FleetTick { FleetTick() }
-        func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
-        func topicOpened(_ extent: FleetTopicExtent) async {}
-        var needsOlderRecords: Bool { false }
-        func receive(_ records: [FleetRecord]) async {}
-        func leave() async -> [FleetMessage] { [] }
-
-        var last: Assignment? { assignments.withLock { $0.last } }
-    }
-
     private static func configure(_ configuration: inout WorkerConfiguration) {
         configuration.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night", classes: [.batch])]
     }
@@ -41,36 +18,12 @@ struct SeveralTopicsTests {
         partitions.map { TopicPartition($0.0, $0.1) }
     }
 
-    @Test func `Requests of each topic get their outcomes`() async throws {
-        try await LaneFixture.run(assigned: [], Self.configure) { fixture in
-            #expect(await fixture.source.subscribed == ["requests", "night"])
-            await fixture.source.assign(Self.ids([("requests", 0), ("night", 0)]))
-            await fixture.source.append([LaneFixture.request("one")])
-            await fixture.source.append([LaneFixture.request("two"), LaneFixture.request("three")], of: "night")
-            try await fixture.outcomesAreWritten(["one", "two", "three"])
-            try await eventually("both topics are committed") {
-                await fixture.source.committed
-                    == [TopicPartition("requests", 0): 1, TopicPartition("night", 0): 2]
-            }
-        }
-    }
-
-    /// A worker that reads its own outcomes as requests would answer them forever.
-    @Test func `Partitions of any other topic are not taken in`() async throws {
-        try await LaneFixture.run(assigned: [], Self.configure) { fixture in
-            await fixture.source.assign(Self.ids([("results", 0), ("night", 1)]))
-            await fixture.source.append([LaneFixture.request("no request")], of: "results")
-            await fixture.source.append([LaneFixture.request("a request")], to: 1, of: "night")
-            try await fixture.outcomesAreWritten(["a request"])
-            #expect(await fixture.provider.asked == ["a request"])
-        }
-    }
-
     /// Members that read only the first topic compute shares from its partitions. If others counted too, the shares of a limit would
     /// add up to more than the limit.
     @Test func `Shares of a limit go by the partitions of the first topic`() async throws {
-        let fleet = Fleet()
+        let fleet = FakeFleet()
         try await LaneFixture.run(fleet: fleet, assigned: [], Self.configure) { fixture in
+            #expect(await fixture.source.subscribed == ["requests", "night"])
             await fixture.source.assign(Self.ids([("night", 0), ("night", 3)]))
             #expect(fleet.last == .init(partitions: [], count: 4))
             // It has no share, and may use quota that others lease to it.
@@ -89,18 +42,6 @@ struct SeveralTopicsTests {
             #expect(fleet.last == .init(partitions: [1], count: 8))
             await fixture.source.lose([0])
             #expect(fleet.last == .init(partitions: [1], count: 8))
-        }
-    }
-
-    @Test func `Nothing begins until the size of the first topic is known`() async throws {
-        try await LaneFixture.run(fleet: Fleet(), assigned: [], Self.configure) { fixture in
-            await fixture.source.forgetTopics(["requests"])
-            await fixture.source.assign(Self.ids([("night", 0)]))
-            await fixture.source.append([LaneFixture.request("a")], of: "night")
-            try await eventually("the lane has asked again") { await fixture.source.partitionCountQuestions > 2 }
-            #expect(await fixture.provider.asked.isEmpty)
-            await fixture.source.forgetTopics([])
-            try await fixture.outcomesAreWritten(["a"])
         }
     }
 

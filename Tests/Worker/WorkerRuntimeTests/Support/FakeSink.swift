@@ -18,19 +18,23 @@ actor FakeSink: OutcomeSink {
     private var underway: [Int: Underway] = [:]
     private var nextSlot = 0
     private var isHolding = false
-    /// The topics whose reports never arrive.
-    private var silentTopics: Set<String> = []
-    private var isClosed = false
+    /// The topics whose reports arrive only when the sink closes.
+    var silentTopics: Set<String> = []
+    private(set) var isClosed = false
     private var refusal: @Sendable (ProducerRecord, _ company: Int) -> KafkaError? = { _, _ in nil }
     private var transactionInit: CheckedContinuation<KafkaError?, Never>?
-    private var isInitHeld = false
+    /// True if registrations of the transactional id wait until `endTransactions`.
+    var isInitHeld = false
     private var isEnded = false
-    private var initError: KafkaError?
-    private var initCount = 0
+    /// The error of registrations of the transactional id.
+    var initError: KafkaError?
+    /// The number of registrations of the transactional id.
+    private(set) var registrations = 0
     private var commitFailures: [CommitFailure] = []
     private var heldCall: CheckedContinuation<KafkaError?, Never>?
     private var isCommitHeld = false
-    private var hungCall: Call?
+    /// The call that hangs whenever it is made.
+    var hungCall: Call?
     private var heldOffsets: CheckedContinuation<Void, Never>?
     private var areOffsetsHeld = false
     /// `RD_KAFKA_RESP_ERR__PURGE_QUEUE`.
@@ -49,7 +53,6 @@ actor FakeSink: OutcomeSink {
     private let isTransactional: Bool
     /// `false` if each record is sent in a separate batch.
     private let isBatching: Bool
-
     /// True if it goes on after `close`, as a replacement for itself.
     private let staysOpen: Bool
 
@@ -84,11 +87,10 @@ actor FakeSink: OutcomeSink {
 
     // MARK: - Control by the test
 
+    func change(_ body: @Sendable (isolated FakeSink) -> Void) { body(self) }
+
     /// Makes the next commits fail, one for each failure.
     func failCommits(_ failures: [CommitFailure]) { commitFailures = failures }
-
-    /// Makes a call hang whenever it is made.
-    func hang(in call: Call) { hungCall = call }
 
     private func hang(_ call: Call) throws(KafkaError) {
         if hungCall == call { throw Self.hung }
@@ -119,14 +121,8 @@ actor FakeSink: OutcomeSink {
     /// True while a commit waits.
     var holdsCommit: Bool { heldCall != nil }
 
-    /// The number of registrations of the transactional id.
-    var registrations: Int { initCount }
-
     /// Makes reports wait until `confirmAll`.
     func holdReports() { isHolding = true }
-
-    /// Makes the reports of a topic wait until the sink closes.
-    func silence(_ topic: String) { silentTopics.insert(topic) }
 
     func confirmAll() {
         isHolding = false
@@ -144,10 +140,6 @@ actor FakeSink: OutcomeSink {
     func refuse(_ refusal: @escaping @Sendable (ProducerRecord, _ company: Int) -> KafkaError?) {
         self.refusal = refusal
     }
-
-    func holdTransactionInit() { isInitHeld = true }
-
-    func failTransactionInit(with error: KafkaError) { initError = error }
 
     /// Returns the number of records that a topic has.
     func count(of topic: String) -> Int { written.count { $0.topic == topic } }
@@ -232,7 +224,7 @@ actor FakeSink: OutcomeSink {
     }
 
     func initTransactions() async throws(KafkaError) {
-        initCount += 1
+        registrations += 1
         try hang(.initialize)
         if let initError { throw initError }
         guard isInitHeld else { return }

@@ -21,14 +21,19 @@ actor FakeSource: RequestSource {
     private var commitError: KafkaError?
     private var refusals: [String: KafkaError] = [:]
     private var commitDelay = Duration.zero
-    private var mostMetadata = Int.max
-    private var dropsMetadata = false
+    /// The largest metadata that the brokers keep, in bytes.
+    var maxMetadata = Int.max
+    /// True if the brokers drop all metadata.
+    var dropsMetadata = false
     /// The brokers' partition count of the topic; `nil`: no answer.
     private var knownPartitionCount: Int? = 4
     private var unknownTopics: Set<String> = []
-    private var diagnosis = TopicDiagnosis.complete
-    private var onClose: @Sendable () -> Void = {}
-    private var leavesSilently = false
+    /// The brokers' diagnosis of a topic without delivery reports.
+    var diagnosis = TopicDiagnosis.complete
+    /// Called after the group is left.
+    var onClose: @Sendable () -> Void = {}
+    /// True if `close` returns without a revocation, as when its time limit ends before the group has requested one.
+    var leavesSilently = false
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
     /// The committed offsets.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
@@ -51,6 +56,8 @@ actor FakeSource: RequestSource {
 
     // MARK: - Control by the test
 
+    func change(_ body: @Sendable (isolated FakeSource) -> Void) { body(self) }
+
     /// Sets a former owner's commit of a partition.
     func setCommit(_ committed: CommittedOffset, partition: Int32 = 0) {
         commits[TopicPartition("requests", partition)] = committed
@@ -58,12 +65,6 @@ actor FakeSource: RequestSource {
 
     /// Sets the offset of the next record of a partition.
     func skip(to offset: Int64, partition: Int32 = 0) { nextOffsets[TopicPartition("requests", partition)] = offset }
-
-    /// Limits the metadata that the brokers keep, in bytes.
-    func refuseMetadata(above bytes: Int) { mostMetadata = bytes }
-
-    /// Makes the brokers drop all metadata.
-    func dropMetadata() { dropsMetadata = true }
 
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {
         crashCommit = commit.map { [$0.partition.id: $0.next] } ?? [:]
@@ -102,15 +103,6 @@ actor FakeSource: RequestSource {
     func delayCommits(by delay: Duration) { commitDelay = delay }
 
     func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
-
-    /// Sets the brokers' diagnosis of a topic without delivery reports.
-    func setDiagnosis(_ diagnosis: TopicDiagnosis) { self.diagnosis = diagnosis }
-
-    /// - Parameter body: called after the group is left.
-    func whenClosed(_ body: @escaping @Sendable () -> Void) { onClose = body }
-
-    /// Makes `close` return without a revocation, as when its time limit ends before the group has requested one.
-    func leaveSilently() { leavesSilently = true }
 
     func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
@@ -248,7 +240,7 @@ actor FakeSource: RequestSource {
         commitCount += 1
         if commitDelay > .zero { try? await Task.sleep(for: commitDelay) }
         if let commitError { throw commitError }
-        if stored.values.contains(where: { $0.metadata.utf8.count > mostMetadata }) {
+        if stored.values.contains(where: { $0.metadata.utf8.count > maxMetadata }) {
             throw KafkaError(librdkafkaCode: 12, doing: "commit offsets")
         }
         commitStored()

@@ -1,0 +1,30 @@
+@testable import QuotaSharing
+import Synchronization
+import WorkerRuntime
+
+/// A member of a fleet that records what its lane reports.
+final class FakeFleet: FleetMember {
+    struct Assignment: Equatable {
+        var partitions: [Int32]
+        /// The number of partitions of the topic.
+        var count: Int
+    }
+
+    let sharesByPartitions: Bool
+    private let assignments = Mutex<[Assignment]>([])
+    var usesMessages: Bool { false }
+    var needsOlderRecords: Bool { false }
+
+    init(sharesByPartitions: Bool = true) { self.sharesByPartitions = sharesByPartitions }
+
+    var last: Assignment? { assignments.withLock { $0.last } }
+
+    func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+        assignments.withLock { $0.append(Assignment(partitions: assigned.sorted(), count: partitions)) }
+    }
+    func tick() async -> FleetTick { FleetTick() }
+    func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
+    func topicOpened(_ extent: FleetTopicExtent) async {}
+    func receive(_ records: [FleetRecord]) async {}
+    func leave() async -> [FleetMessage] { [] }
+}
