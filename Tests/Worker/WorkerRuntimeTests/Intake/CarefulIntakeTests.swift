@@ -13,13 +13,20 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct CarefulIntakeTests {
     private static let partition = TopicPartition("requests", 0)
+    private static let rebalancing = KafkaError(.retriable, "the group is rebalancing")
 
     /// Runs a lane that takes over a partition with crash notes of former owners.
+    /// - Parameters:
+    ///   - holding: true if the provider does not answer.
+    ///   - refusal: the answer to commits.
+    ///   - commitInterval: a long one, so that no other commit withdraws a note, and none is overdue.
     private func takeOver(
-        _ metadata: String, records: [String], holding: Bool = false, _ body: (LaneFixture) async throws -> Void
+        _ metadata: String, records: [String], holding: Bool = false, refusal: KafkaError? = nil,
+        commitInterval: Duration = .milliseconds(50), _ body: (LaneFixture) async throws -> Void
     ) async throws {
-        try await LaneFixture.run(assigned: []) { fixture in
+        try await LaneFixture.run(assigned: [], { $0.commitInterval = commitInterval }) { fixture in
             if holding { await fixture.provider.hold() }
+            await fixture.source.refuseCommits(with: refusal)
             await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;\(metadata)"))
             await fixture.source.append(records.map(LaneFixture.request))
             await fixture.source.assign([0])
@@ -33,15 +40,16 @@ struct CarefulIntakeTests {
 
     @Test func `Nothing begins before its try is committed`() async throws {
         try await LaneFixture.run { fixture in
-            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            await fixture.source.refuseCommits(with: Self.rebalancing)
+            await fixture.source.append((0..<1000).map { LaneFixture.request("r\($0)") })
             let commits = await fixture.source.commitCount
             try await eventually("commits are tried") { await fixture.source.commitCount > commits + 2 }
             #expect(await fixture.provider.asked.isEmpty)
+            #expect(await fixture.source.unreadCount >= 1000 - 64, "one read, whose records wait for the note")
 
             await fixture.source.refuseCommits(with: nil)
-            try await fixture.isCommitted(upTo: 2)
-            #expect(await metadata(fixture) == "locsearch1;at=2;tries=1")
+            try await fixture.isCommitted(upTo: 1000)
+            #expect(await metadata(fixture) == "locsearch1;at=1000;tries=1")
         }
     }
 
@@ -66,130 +74,25 @@ struct CarefulIntakeTests {
 
     /// With ordering, a rejected outcome ends the worker. It ends by its own decision, so no record is to blame.
     @Test func `Worker that ends itself leaves no try`() async throws {
-        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.ordering = .partition }
-        defer { fixture.loop.stop() }
-        let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
-        await fixture.source.assign([0])
-        try await fixture.commitsFirstRequest()
-        #expect(await metadata(fixture) == "locsearch1;at=1;tries=1")
+        let refusal = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
+        await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run({ $0.ordering = .partition }) { fixture in
+                try await fixture.commitsFirstRequest()
+                #expect(await metadata(fixture) == "locsearch1;at=1;tries=1")
 
-        await fixture.sink.refuse { _, _ in KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED") }
-        await fixture.source.append(["refused"].map(LaneFixture.request))
-        await #expect(throws: KafkaError.self) { try await running.value }
-        #expect(await metadata(fixture)?.isEmpty == true)
-        #expect(await fixture.source.commits[Self.partition]?.offset == 1)
+                await fixture.sink.refuse { _, _ in refusal }
+                await fixture.source.append(["refused"].map(LaneFixture.request))
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+                #expect(await metadata(fixture)?.isEmpty == true)
+                #expect(await fixture.source.commits[Self.partition]?.offset == 1)
+            }
+        }
     }
 
     @Test func `After an end without goodbye is noted how far it begins`() async throws {
         try await takeOver("tries=1", records: ["a", "b"], holding: true) { fixture in
             try await eventually("both are asked for") { await fixture.provider.asked.count == 2 }
             #expect(await metadata(fixture) == "locsearch1;at=0;tries=2;begun=2")
-        }
-    }
-
-    /// Runs a lane that distinguishes classes, and takes over a partition with batch requests and an interactive one behind them.
-    private func takeOverMixed(
-        _ metadata: String, batch: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in },
-        _ body: (LaneFixture) async throws -> Void
-    ) async throws {
-        try await LaneFixture.run(
-            calls: WaitingRoomTests.Lines(), assigned: [],
-            {
-                $0.concurrency = 2
-                change(&$0)
-                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
-            },
-            { fixture in
-                await fixture.provider.hold()
-                await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;\(metadata)"))
-                await fixture.source.append(
-                    (0..<batch).map { WaitingRoomTests.request("batch-\($0)", .batch) }
-                        + [WaitingRoomTests.request("person", .interactive)])
-                await fixture.source.assign([0])
-                try await body(fixture)
-            })
-    }
-
-    private func notes(_ fixture: LaneFixture) async -> CrashNotes? {
-        guard let commit = await fixture.source.commits[Self.partition],
-            case .known(let metadata) = CommitMetadata.read(commit)
-        else { return nil }
-        return metadata.crashes
-    }
-
-    @Test func `Record that overtakes thousands is noted before it begins`() async throws {
-        try await takeOverMixed("tries=1", batch: 2_000) { fixture in
-            try await eventually("all is read", within: .seconds(30)) {
-                await fixture.lane.status.waiting.contains { $0.flow.requestClass == .interactive }
-            }
-            await fixture.provider.release(2)
-            try await eventually("the interactive request is asked for") {
-                await fixture.provider.asked.contains("person")
-            }
-            let notes = await notes(fixture)
-            #expect(notes?.tries == 2)
-            #expect(notes?.running.contains(2_000) == true)
-            #expect(notes?.running.count ?? 0 < 100, "and none that only waits: \(String(describing: notes?.running))")
-        }
-    }
-
-    @Test func `Record that overtook others runs alone where two processes ended`() async throws {
-        try await takeOverMixed("tries=2;running=2", batch: 2) { fixture in
-            try await eventually("it runs alone") { await fixture.provider.waitsAlone("person") }
-            #expect(await fixture.provider.asked == ["person"], "those before it wait")
-            #expect(await notes(fixture)?.suspect == .init(offset: 2, ends: 0, isRunning: true))
-            #expect(await fixture.source.crashCommit[Self.partition] != nil)
-
-            await fixture.provider.release(1)
-            try await eventually("the others are asked for") { await fixture.provider.asked.count == 3 }
-            #expect(await fixture.source.crashCommit.isEmpty)
-            await fixture.provider.release(2)
-            try await fixture.isCommitted(upTo: 3)
-        }
-    }
-
-    /// Its outcome has to be published after that of a request that waits for the only permit.
-    @Test func `Record that overtook others keeps no place from those before it`() async throws {
-        try await takeOverMixed("tries=2;running=1", batch: 0) {
-            $0.concurrency = 1
-            $0.ordering = .partition
-        } _: { fixture in
-            await fixture.source.append([WaitingRoomTests.request("later", .interactive)])
-            for id in ["later", "person"] {
-                try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
-                await fixture.provider.release(1)
-            }
-            try await fixture.isCommitted(upTo: 2)
-            #expect(await fixture.sink.written.map { $0.text.contains("\"person\"") } == [true, false])
-        }
-    }
-
-    /// It belongs to its class, although it waits in no queue.
-    @Test func `Batch record that runs alone leaves behind the batch records before it`() async throws {
-        try await takeOverMixed("tries=2;running=1", batch: 2) {
-            $0.ordering = .partition
-        } _: { fixture in
-            try await eventually("it runs alone") { await fixture.provider.waitsAlone("batch-1") }
-            await fixture.provider.release(1)
-            try await eventually("the others are asked for") { await fixture.provider.asked.count == 3 }
-            await fixture.provider.releaseAll()
-            try await fixture.isCommitted(upTo: 3)
-            let batch = await fixture.sink.written.map(\.text).filter { $0.contains("\"batch-") }
-            #expect(batch.map { $0.contains("\"batch-0\"") } == [true, false])
-        }
-    }
-
-    /// The next owner runs the records before it, and its outcome would precede theirs.
-    @Test func `Record that ran alone is not published without those before it`() async throws {
-        try await takeOverMixed("tries=2;running=1", batch: 2) {
-            $0.ordering = .partition
-        } _: { fixture in
-            try await eventually("it runs alone") { await fixture.provider.waitsAlone("batch-1") }
-            await fixture.provider.release(1)
-            await fixture.source.revoke([0])
-            let batch = await fixture.sink.written.map(\.text).filter { $0.contains("\"batch-") }
-            #expect(batch.first?.contains("\"batch-1\"") != true)
         }
     }
 
@@ -237,37 +140,13 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// Any program that may commit for the group can write such metadata.
-    @Test(arguments: [
-        "tries=9223372036854775807", "tries=2;begun=9223372036854775807", "tries=3;alone=0:9223372036854775807",
-        "tries=2;running=0+9223372036854775807", "tries=9223372036854775807;begun=1;suspect=0:9223372036854775807",
-    ])
-    func `Numbers of any size end no owner`(_ notes: String) async throws {
-        try await takeOver(notes, records: ["a", "b"]) { fixture in
-            try await eventually("both have an outcome", within: .seconds(20)) {
-                await fixture.source.committed[Self.partition] == 2
-            }
-        }
-        try await takeOverMixed(notes, batch: 3) { fixture in
-            await fixture.provider.releaseAll()
-            try await eventually("all have an outcome", within: .seconds(20)) {
-                await fixture.source.committed[Self.partition] == 4
-            }
-        }
-    }
-
     /// The record has not run. A kill of the worker during the pause must not count against it.
     @Test func `Paused intake leaves no note that a record runs alone`() async throws {
         var paused = LaneControls()
         paused.isIntakeOpen = false
-        try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
-        } _: { [paused] fixture in
-            await fixture.provider.hold()
-            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
-            await fixture.source.append([LaneFixture.request("a")])
-            await fixture.source.assign([0])
+        try await takeOver(
+            "tries=2;begun=1", records: ["a"], holding: true, refusal: Self.rebalancing, commitInterval: .seconds(30)
+        ) { [paused] fixture in
             try await eventually("the note is on its way") {
                 await fixture.source.handedOver(of: Self.partition)?.metadata.contains("alone=0") == true
             }
@@ -284,20 +163,6 @@ struct CarefulIntakeTests {
                 await fixture.provider.waitsAlone("a")
             }
             #expect(await metadata(fixture)?.contains("alone=0:0") == true)
-        }
-    }
-
-    /// The notes of one read are longer than such metadata.
-    @Test(arguments: [128, 160, 200], ["tries=1", "tries=2;running=1+3+5"])
-    func `Lane that tells classes apart reads on with little room for notes`(bytes: Int, notes: String) async throws {
-        try await takeOverMixed(notes, batch: 200) {
-            $0.doneSetBytes = bytes
-        } _: { fixture in
-            await fixture.provider.releaseAll()
-            try await eventually("all is done", within: .seconds(30)) {
-                await fixture.source.committed[Self.partition] == 201
-            }
-            #expect(await metadata(fixture)?.utf8.count ?? 0 <= bytes)
         }
     }
 
@@ -329,12 +194,7 @@ struct CarefulIntakeTests {
 
     /// A later kill of the worker must not count against a record that has finished.
     @Test func `Note of a suspect that has ended is taken back at once`() async throws {
-        try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
-        } _: { fixture in
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
-            await fixture.source.append([LaneFixture.request("a")])
-            await fixture.source.assign([0])
+        try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], commitInterval: .seconds(30)) { fixture in
             try await eventually("it is committed without the note", within: .seconds(20)) {
                 await fixture.source.committed[Self.partition] == 1
             }
@@ -344,13 +204,7 @@ struct CarefulIntakeTests {
 
     /// A later kill of the worker, or a loss of the partition, must not count against a slow record.
     @Test func `Note of a record that outlasts its turn is taken back at once`() async throws {
-        try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
-        } _: { fixture in
-            await fixture.provider.hold()
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
-            await fixture.source.append([LaneFixture.request("slow")])
-            await fixture.source.assign([0])
+        try await takeOver("tries=2;begun=1", records: ["slow"], holding: true, commitInterval: .seconds(30)) { fixture in
             try await eventually("it runs alone") { await fixture.provider.waitsAlone("slow") }
             #expect(await metadata(fixture)?.contains("alone=0:0") == true)
 
@@ -410,14 +264,10 @@ struct CarefulIntakeTests {
     /// The worker may be killed before the group is stable, when the note that a record runs alone cannot be withdrawn.
     @Test func `Suspect is not run alone while the group forms`() async throws {
         let notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:1"
-        try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // Overdue commits would block the lane as well.
-        } _: { fixture in
-            await fixture.provider.hold()
-            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
-            await fixture.source.append([LaneFixture.request("a")])
-            await fixture.source.assign([0])
+        try await takeOver(
+            "tries=2;begun=1;suspect=0:1", records: ["a"], holding: true, refusal: Self.rebalancing,
+            commitInterval: .seconds(30)
+        ) { fixture in
             try await eventually("the wait for the group ends", within: .seconds(20)) {
                 await fixture.source.handedOver(of: Self.partition)?.metadata == notes
             }

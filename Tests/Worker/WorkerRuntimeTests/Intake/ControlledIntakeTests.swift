@@ -9,17 +9,6 @@ import Testing
 
 /// A concurrency that operators change while requests are in flight.
 struct ControlledIntakeTests {
-    @Test func `Window follows what is allowed`() {
-        var window = InFlightWindow(most: 256, asleep: .zero, at: .now)
-        #expect(window.limit == 64)
-        window.setMost(10)
-        #expect(window.limit == 10)
-        window.setMost(256)
-        #expect(window.limit == 64)
-        window.setMost(1)
-        #expect(window.limit == 1)
-    }
-
     @Test func `Fewer are taken until the order ends and what is in flight finishes`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -44,36 +33,26 @@ struct ControlledIntakeTests {
         }.value
     }
 
-    @Test func `Lane whose intake is paused ends with its client`() async throws {
+    @Test(arguments: [true, false])
+    func `A lane whose intake is paused or whose outcomes are rejected ends with its client`(isPaused: Bool) async throws {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
         await #expect(throws: fatal) {
             try await LaneFixture.run { fixture in
-                var paused = LaneControls()
-                paused.isIntakeOpen = false
-                await fixture.lane.apply(paused)
+                if isPaused {
+                    var paused = LaneControls()
+                    paused.isIntakeOpen = false
+                    await fixture.lane.apply(paused)
+                } else {
+                    await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
+                    await fixture.source.append([LaneFixture.request("refused")])
+                    try await eventually("no request begins") { await fixture.lane.status.delivery.problem != nil }
+                }
                 await fixture.source.append([LaneFixture.request("waits")])
                 try await eventually("the lane has read, and waits") { await fixture.source.unreadCount == 0 }
 
                 await fixture.source.fail(with: fatal)
                 try await eventually("the lane leaves the group") { await fixture.source.isClosed }
-                #expect(await fixture.provider.asked.isEmpty)
-            }
-        }
-    }
-
-    @Test func `Lane whose outcomes are refused ends with its client`() async throws {
-        let fatal = KafkaError(.fatal, "consumer: made to fail")
-        await #expect(throws: fatal) {
-            try await LaneFixture.run { fixture in
-                await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
-                await fixture.source.append([LaneFixture.request("refused")])
-                try await eventually("no request begins") { await fixture.lane.status.delivery.problem != nil }
-                await fixture.source.append([LaneFixture.request("waits")])
-                try await eventually("the lane has read, and waits") { await fixture.source.unreadCount == 0 }
-
-                await fixture.source.fail(with: fatal)
-                try await eventually("the lane leaves the group") { await fixture.source.isClosed }
-                #expect(await fixture.provider.asked == ["refused"])
+                #expect(await fixture.provider.asked == (isPaused ? [] : ["refused"]))
             }
         }
     }

@@ -16,18 +16,18 @@ struct InFlightWindowTests {
         }
     }
 
-    @Test func `A loop with time to spare gets all that is allowed`() {
-        // Every other period is the one in which the wider window fills.
-        #expect(Self.limits(most: 256, asleep: [50, 50, 50, 50, 50]) == [64, 128, 128, 256, 256])
-        #expect(Self.limits(most: 300, asleep: [5, 5, 5, 5, 5, 5]) == [64, 128, 128, 256, 256, 300])
-    }
-
-    @Test func `What the loop rested before the window filled does not widen it`() {
-        #expect(Self.limits(most: 256, asleep: [100, 0, 0]) == [64, 64, 64])
-    }
-
-    @Test func `What holds nothing back stays`() {
-        #expect(Self.limits(most: 256, isFull: false, asleep: [90, 90]) == [64, 64])
+    @Test(
+        arguments: [
+            // A loop with time to spare. Every other period is the one in which the wider window fills.
+            (256, true, [50, 50, 50, 50, 50], [64, 128, 128, 256, 256]),
+            (300, true, [5, 5, 5, 5, 5, 5], [64, 128, 128, 256, 256, 300]),
+            // Rest before the window filled does not widen it, and a window that is not full stays.
+            (256, true, [100, 0, 0], [64, 64, 64]), (256, false, [90, 90], [64, 64]),
+            // A width that keeps the loop busy stays, and so does a small allowance.
+            (256, true, [50, 50, 2, 3, 2], [64, 128, 128, 128, 128]), (10, true, [0, 0, 90, 0], [10, 10, 10, 10]),
+        ] as [(Int, Bool, [Int], [Int])])
+    func `A full window widens while the loop has time to spare`(most: Int, isFull: Bool, asleep: [Int], limits: [Int]) {
+        #expect(Self.limits(most: most, isFull: isFull, asleep: asleep) == limits)
     }
 
     @Test func `A busy loop gets fewer down to the least`() {
@@ -37,18 +37,21 @@ struct InFlightWindowTests {
         #expect(limits.last == InFlightWindow.least)
     }
 
-    @Test func `What keeps the loop busy is kept`() {
-        #expect(Self.limits(most: 256, asleep: [50, 50, 2, 3, 2]) == [64, 128, 128, 128, 128])
-    }
-
-    @Test func `A small allowance is never touched`() {
-        #expect(Self.limits(most: 10, asleep: [0, 0, 90, 0]) == [10, 10, 10, 10])
-    }
-
     @Test func `Within a period nothing changes`() {
         let start = Instant.now
         var window = InFlightWindow(most: 256, asleep: .zero, at: start)
         for part in 1..<50 { window.adapt(inFlight: 64, asleep: .milliseconds(part), at: start + .milliseconds(part)) }
         #expect(window.limit == InFlightWindow.least)
+    }
+
+    @Test func `Window follows what is allowed`() {
+        var window = InFlightWindow(most: 256, asleep: .zero, at: .now)
+        #expect(window.limit == 64)
+        window.setMost(10)
+        #expect(window.limit == 10)
+        window.setMost(256)
+        #expect(window.limit == 64)
+        window.setMost(1)
+        #expect(window.limit == 1)
     }
 }

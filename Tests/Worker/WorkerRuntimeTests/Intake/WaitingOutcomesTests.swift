@@ -47,12 +47,6 @@ struct WaitingOutcomesTests {
             }, body)
     }
 
-    private static func isWaiting(_ fixture: LaneFixture, count: Int) async throws {
-        try await eventually("\(count) requests wait", within: .seconds(20)) {
-            await fixture.lane.status.waiting.reduce(0) { $0 + $1.count } == count
-        }
-    }
-
     /// With exactly-once there is room for the outcomes of 2,000 requests. If the offset's metadata cannot list them, they wait for
     /// the ten batch requests before them. 24 bytes are enough for one gap, but not for ten.
     @Test(arguments: cases)
@@ -74,7 +68,7 @@ struct WaitingOutcomesTests {
                 WaitingRoomTests.request("\(number)", number < 10 * gaps && number % 10 == 0 ? .batch : .interactive)
             }
             await fixture.source.append(requests)
-            try await Self.isWaiting(fixture, count: count)
+            try await fixture.waits(count: count)
 
             await fixture.provider.releaseAll()
             try await eventually("all are committed", within: .seconds(30)) {
@@ -101,7 +95,7 @@ struct WaitingOutcomesTests {
                 WaitingRoomTests.request("batch", .batch), "no request", WaitingRoomTests.request("last", .interactive),
                 "no request",
             ])
-            try await Self.isWaiting(fixture, count: 4)
+            try await fixture.waits(count: 4)
 
             await fixture.provider.releaseAll()
             try await fixture.isCommitted(upTo: 5)
@@ -117,7 +111,7 @@ struct WaitingOutcomesTests {
             let request = WaitingRoomTests.request("none", .interactive)
             await fixture.source.append(
                 Array(repeating: request.replacing("hotpepper", with: "google-places"), count: 50))
-            try await Self.isWaiting(fixture, count: 44)
+            try await fixture.waits(count: 44)
             #expect(await fixture.sink.handedOver.count == 6, "two places, and four outcomes")
 
             await fixture.sink.confirmAll()

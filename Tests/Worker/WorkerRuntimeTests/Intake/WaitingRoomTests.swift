@@ -42,15 +42,6 @@ struct WaitingRoomTests {
         ].map { RecordHeader($0.0, text: $0.1) }
     }
 
-    private static func waiting(_ fixture: LaneFixture) async -> Int {
-        await fixture.lane.status.waiting.reduce(0) { $0 + $1.count }
-    }
-
-    /// Waits until `count` requests wait for a permit. A permit that is free before then goes to any request that has been read.
-    private static func wait(_ fixture: LaneFixture, count: Int) async throws {
-        try await eventually("\(count) wait") { await waiting(fixture) == count }
-    }
-
     /// Runs a lane with a concurrency of two, both permits of which are taken by the first requests.
     private static func runFull(
         lines: Lines = Lines(), _ change: (inout WorkerConfiguration) -> Void = { _ in },
@@ -75,7 +66,7 @@ struct WaitingRoomTests {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<50).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
-            try await Self.wait(fixture, count: 51)
+            try await fixture.waits(count: 51)
 
             await fixture.provider.release(1)
             try await eventually("a third is asked for") { await fixture.provider.asked.count == 3 }
@@ -94,7 +85,7 @@ struct WaitingRoomTests {
             let (flood, quiet) = (RecordHeader("tenant", text: "flood"), RecordHeader("tenant", text: "quiet"))
             await fixture.source.append((0..<50).map { Self.request("flood-\($0)", .batch) }, headers: [flood])
             await fixture.source.append([Self.request("quiet", .batch)], headers: [quiet])
-            try await Self.wait(fixture, count: 51)
+            try await fixture.waits(count: 51)
 
             for _ in 0..<2 { await fixture.provider.release(1) }
             try await eventually("two more are asked for") { await fixture.provider.asked.count == 4 }
@@ -108,7 +99,7 @@ struct WaitingRoomTests {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
-            try await Self.wait(fixture, count: 21)
+            try await fixture.waits(count: 21)
             await fixture.provider.release(1)
             try await eventually("the urgent one is asked for") { await fixture.provider.asked.last == "urgent" }
             await fixture.provider.release(2)
@@ -125,9 +116,9 @@ struct WaitingRoomTests {
     @Test func `Requests that wait go with their partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
-            try await Self.wait(fixture, count: 20)
+            try await fixture.waits(count: 20)
             async let revoked: Void = fixture.source.revoke([0])
-            try await Self.wait(fixture, count: 0)
+            try await fixture.waits(count: 0)
             await fixture.provider.releaseAll()
             await revoked
             #expect(await fixture.provider.asked == ["first", "second"])
@@ -139,25 +130,10 @@ struct WaitingRoomTests {
             await fixture.source.append([
                 Self.request("older", .batch, session: "s"), Self.request("newer", .batch, session: "s"),
             ])
-            try await eventually("the older one is answered") {
-                await fixture.written.map(\.text).contains { $0.contains("\"older\"") && $0.contains("superseded") }
-            }
+            try await fixture.outcome(of: "older", contains: "superseded")
             #expect(await fixture.provider.asked == ["first", "second"])
             await fixture.provider.releaseAll()
             try await fixture.outcomesAreWritten(["newer"])
-        }
-    }
-
-    @Test func `Request whose turn would come too late is told at once`() async throws {
-        try await Self.runFull(lines: Lines(pace: 1)) { fixture in
-            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
-            try await Self.wait(fixture, count: 20)
-            await fixture.source.append([Self.request("told", .batch)], headers: Self.expiry(inSeconds: 10))
-            try await eventually("the refusal is written") {
-                await fixture.written.map(\.text).contains { text in
-                    text.contains("\"told\"") && text.contains("rate-limited") && text.contains("retryAfterMs")
-                }
-            }
         }
     }
 
@@ -165,15 +141,12 @@ struct WaitingRoomTests {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append([Self.request("older", .batch, session: "s")])
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
-            try await Self.wait(fixture, count: 21)
+            try await fixture.waits(count: 21)
 
             await fixture.source.append(
                 [Self.request("newer", .batch, session: "s")], headers: Self.expiry(inSeconds: 10))
-            try await eventually("both are answered") {
-                let written = await fixture.written.map(\.text)
-                return written.contains { $0.contains("\"newer\"") && $0.contains("rate-limited") }
-                    && written.contains { $0.contains("\"older\"") && $0.contains("superseded") }
-            }
+            try await fixture.outcome(of: "newer", contains: "rate-limited", "retryAfterMs")
+            try await fixture.outcome(of: "older", contains: "superseded")
             #expect(await fixture.provider.asked == ["first", "second"])
         }
     }
@@ -186,9 +159,7 @@ struct WaitingRoomTests {
             await fixture.source.append([
                 Self.request("older", .batch, session: "s"), newer.replacing("hotpepper", with: "google-places"),
             ])
-            try await eventually("the older one is ended") {
-                await fixture.written.map(\.text).contains { $0.contains("\"older\"") && $0.contains("superseded") }
-            }
+            try await fixture.outcome(of: "older", contains: "superseded")
             try await eventually("the partition is read on") { await fixture.source.held.isEmpty }
         }
     }
@@ -198,11 +169,7 @@ struct WaitingRoomTests {
             await fixture.source.append([
                 Self.request("wrong", .batch).replacing("\"priority\":\"batch\"", with: "\"priority\":\"high\"")
             ])
-            try await eventually("it is refused") {
-                await fixture.written.map(\.text).contains {
-                    $0.contains("\"wrong\"") && $0.contains("invalid-request") && $0.contains("\"member\":\"priority\"")
-                }
-            }
+            try await fixture.outcome(of: "wrong", contains: "invalid-request", "\"member\":\"priority\"")
         }
     }
 

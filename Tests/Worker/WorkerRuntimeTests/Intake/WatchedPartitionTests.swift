@@ -92,9 +92,7 @@ struct WatchedPartitionTests {
             try await eventually("all places are taken") { await Self.asked(fixture, "busy") == 64 }
             await Self.assignWatched(fixture)
             await fixture.source.append((0..<10).map { WaitingRoomTests.request("watched-\($0)", .interactive) })
-            try await eventually("ten wait to begin") {
-                await fixture.lane.status.waiting.reduce(0) { $0 + $1.count } == 10
-            }
+            try await fixture.waits(count: 10)
 
             await fixture.source.refuseCommits(with: Self.refusal)
             await fixture.provider.releaseAll()

@@ -27,13 +27,6 @@ struct OwnedPartitionTests {
         }
     }
 
-    private func deliver(_ request: RequestInProgress) {
-        partition.commits.tracker.markDelivered(request.slot)
-        partition.remove(request)
-    }
-
-    private func abandoned(_ requests: [RequestInProgress]) -> [Bool] { requests.map { $0.fate == .abandoned } }
-
     /// A commit with a crash note may be in flight during the revocation.
     @Test func `Goodbye is committed behind a try that is on its way`() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
@@ -53,50 +46,41 @@ struct OwnedPartitionTests {
         #expect(partition.isNoted)
     }
 
-    @Test func `Requests without cost are given up`() throws {
-        let requests = try take(3)
-        partition.abandonUnbilled()
-        #expect(abandoned(requests) == [true, true, true])
+    /// The state of a request at the revocation.
+    enum RequestState {
+        case open
+        /// A call was made for it.
+        case billed
+        case beingDelivered
+        case delivered
     }
 
-    /// Its next owner begins at our committed offset, so requests before one with a call must not be left to it.
-    @Test func `Requests before a paid one go on`() throws {
-        let requests = try take(4)
-        requests[1].context.noteCall(at: .now)
+    /// Without done-sets, the next owner begins at the committed offset. So requests before one with a call, or with an outcome, must
+    /// not be left to it. With done-sets, it skips the requests that were finished behind them.
+    @Test(
+        arguments: [
+            ([.open, .open, .open], 0, [true, true, true]),
+            ([.open, .billed, .open, .open], 0, [false, false, true, true]),
+            ([.open, .billed, .delivered, .open], 4096, [true, false, false, true]),
+            ([.open, .open, .delivered, .open], 0, [false, false, false, true]),
+            ([.delivered, .open, .open], 0, [false, true, true]),
+            ([.open, .beingDelivered, .open], 0, [false, false, true]),
+        ] as [([RequestState], Int, [Bool])])
+    func `Requests without cost are abandoned`(states: [RequestState], doneSetBytes: Int, abandoned: [Bool]) throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: doneSetBytes)
+        let requests = try take(Int64(states.count), of: partition)
+        for (request, state) in zip(requests, states) {
+            switch state {
+            case .open: break
+            case .billed: request.context.noteCall(at: .now)
+            case .beingDelivered: request.beginDelivery()
+            case .delivered:
+                partition.commits.tracker.markDelivered(request.slot)
+                partition.remove(request)
+            }
+        }
         partition.abandonUnbilled()
-        #expect(abandoned(requests) == [false, false, true, true])
-    }
-
-    /// With done-sets, the next owner skips the requests that were finished behind them.
-    @Test func `With done sets every request without cost is given up`() throws {
-        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
-        let requests = try take(4, of: partition)
-        requests[1].context.noteCall(at: .now)
-        partition.commits.tracker.markDelivered(requests[2].slot)
-        partition.remove(requests[2])
-        partition.abandonUnbilled()
-        #expect(abandoned(requests) == [true, false, false, true])
-    }
-
-    @Test func `Requests before a delivered one go on`() throws {
-        let requests = try take(4)
-        deliver(requests[2])
-        partition.abandonUnbilled()
-        #expect(abandoned(requests) == [false, false, false, true])
-    }
-
-    @Test func `Delivered requests behind the frontier hold nothing up`() throws {
-        let requests = try take(3)
-        deliver(requests[0])
-        partition.abandonUnbilled()
-        #expect(abandoned(requests) == [false, true, true])
-    }
-
-    @Test func `Requests before one being delivered go on`() throws {
-        let requests = try take(3)
-        requests[1].beginDelivery()
-        partition.abandonUnbilled()
-        #expect(abandoned(requests) == [false, false, true])
+        #expect(requests.map { $0.fate == .abandoned } == abandoned)
     }
 
     // MARK: - Outcomes that may be published

@@ -140,6 +140,22 @@ struct LaneFixture: Sendable {
         }
     }
 
+    /// Waits until a request has an outcome that contains some texts.
+    func outcome(of id: String, contains texts: String...) async throws {
+        try await eventually("an outcome of \(id) with \(texts)") {
+            await written.map(\.text).contains { text in
+                text.contains("\"\(id)\"") && texts.allSatisfy { text.contains($0) }
+            }
+        }
+    }
+
+    /// Waits until `count` requests that were read have not begun.
+    func waits(count: Int) async throws {
+        try await eventually("\(count) requests wait") {
+            await lane.status.waiting.reduce(0) { $0 + $1.count } == count
+        }
+    }
+
     func isCommitted(upTo offset: Int64, partition: Int32 = 0) async throws {
         try await eventually("offset \(offset) of partition \(partition) is committed") {
             await source.committed[TopicPartition("requests", partition)] == offset
