@@ -151,10 +151,10 @@ package struct RawConnection: Sendable {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Answers 200 with a body, and keeps the connection open.
+    /// Answers with a body, and keeps the connection open.
     @discardableResult
-    package func answer(_ body: String = "{}", headers: String = "") -> Bool {
-        send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)")
+    package func answer(_ body: String = "{}", headers: String = "", status: Int = 200) -> Bool {
+        send("HTTP/1.1 \(status) OK\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)")
     }
 
     /// Answers every request with the same body until the peer closes.

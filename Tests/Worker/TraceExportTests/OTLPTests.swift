@@ -67,10 +67,33 @@ struct OTLPTests {
 
     @Test(arguments: [
         ("0a0c08ac021207746f6f206f6c64", 300), ("", 0), ("0a00", 0), ("0a02", 0), ("ff", 0),
-        ("0a0908ffffffffffffffffff", 0),
-        ("120568656c6c6f", 0),
+        ("0a0908ffffffffffffffffff", 0), ("120568656c6c6f", 0),
+        // Negative numbers: the least one, and -1.
+        ("0a0b0880808080808080808001", 0), ("0a0b08ffffffffffffffffff01", 0),
     ])
     func `Answer says how many spans were rejected`(hex: String, expected: Int) {
         #expect(OTLPAnswer(Self.bytes(hex)).rejectedSpans == expected)
+    }
+
+    // MARK: - OpenTelemetry's rules about endpoints and resources
+
+    @Test(arguments: [
+        ("http://a:1", false, "http://a:1/v1/traces"), ("http://a:1/v1/traces", false, "http://a:1/v1/traces"),
+        ("http://a:1/x", true, "http://a:1/x"), ("http://a:1", true, "http://a:1"),
+    ])
+    func `Endpoint of traces is taken as it stands`(endpoint: String, isWhole: Bool, url: String) {
+        var configuration = TraceExportConfiguration()
+        configuration.endpoint = endpoint
+        configuration.isTracesURL = isWhole
+        #expect(configuration.tracesURL == url)
+    }
+
+    @Test func `Spans tell the attributes of their process`() {
+        var configuration = TraceExportConfiguration()
+        configuration.serviceName = "own"
+        configuration.attributes = ["service.name": "other", "host.name": "", "deployment.environment.name": "b c"]
+        let resource = configuration.request.resource.map { "\($0.name)=\($0.value)" }
+        #expect(
+            resource == ["deployment.environment.name=b c", "service.name=own", "telemetry.sdk.language=swift"])
     }
 }

@@ -195,18 +195,4 @@ struct SpanExporterTests {
         }
         #expect(pause.map { $0 >= .zero && $0 <= .seconds(60) } ?? true)
     }
-
-    @Test(
-        arguments: [
-            [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],  // the least number
-            [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],  // -1
-        ] as [[UInt8]])
-    func `Negative number of rejected spans rejects none`(number: [UInt8]) async throws {
-        let body = [0x0A, UInt8(number.count + 1), 8] + number
-        let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200, body: body))]))
-        try await fixture.run {
-            fixture.endSpans(10)
-            try await eventually("the collector has answered") { fixture.counts == [10, 0, 0] }
-        }
-    }
 }
