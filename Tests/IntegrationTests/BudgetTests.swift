@@ -18,20 +18,11 @@ struct BudgetTests {
         return hours == 0 ? "UTC" : "Etc/GMT" + (hours > 0 ? "+" : "") + "\(hours)"
     }
 
-    private static func requests(_ name: String, _ count: Int) -> [String] {
-        (0..<count).map { WorkerHarness.request("\(name)\($0)", "hotpepper", #","keyword":"\#(name)\#($0)""#) }
-    }
-
     /// Runs `locsearch budget` with the settings of a worker.
     private static func command(
         _ arguments: [String], in harness: WorkerHarness, _ settings: [String: String] = [:], code: Int32 = 0
     ) async throws -> String {
-        let environment = harness.environment.merging(settings) { $1 }
-        let program = try RunningProgram(["budget"] + arguments, environment: environment)
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
-        #expect(program.code == code, "\(program.error)")
-        return program.output + program.error
+        try await harness.command(["budget"] + arguments, settings, code: code)
     }
 
     /// Returns the value of a worker's gauge of the budget.
@@ -41,7 +32,7 @@ struct BudgetTests {
 
     @Test func `Requests beyond the budget end rate limited without a call`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
-            try await harness.send(Self.requests("first", 8))
+            try await harness.send(WorkerHarness.requests("first", 8))
             let outcomes = try await harness.outcomes(8)
             let refused = outcomes.values.filter { $0.code == "rate-limited" }
             #expect(refused.count == 3)
@@ -60,18 +51,18 @@ struct BudgetTests {
 
     @Test func `Person raises the budget for all workers also those that start later`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
-            try await harness.send(Self.requests("first", 6))
+            try await harness.send(WorkerHarness.requests("first", 6))
             _ = try await harness.outcomes(6)
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
 
             _ = try await Self.command(["set", "hotpepper", "7", "--yes"], in: harness)
             try await eventually("the provider is asked again") {
-                try await harness.send(Self.requests("more", 1))
+                try await harness.send(WorkerHarness.requests("more", 1))
                 return try await harness.outcomes(1)["more0"]?.places != nil
             }
             // Whichever worker makes it, one call is left.
-            try await harness.send(Self.requests("last", 8))
+            try await harness.send(WorkerHarness.requests("last", 8))
             let last = try await harness.outcomes(8)
             #expect(last.values.count { $0.places != nil } <= 1)
             #expect(try await harness.calls(to: "hotpepper") ?? 0 <= 7)
@@ -80,7 +71,7 @@ struct BudgetTests {
 
     @Test func `Worker that cannot read the topic begins no request until it can`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
-            try await harness.send(Self.requests("before", 1))
+            try await harness.send(WorkerHarness.requests("before", 1))
             #expect(try await harness.outcomes(1)["before0"]?.places != nil)
 
             let notAuthorised: Int32 = 29
@@ -106,7 +97,7 @@ struct BudgetTests {
             let other = ["KAFKA_GROUP_ID": "another-group"]
             let second = try RunningProgram(["worker"], environment: harness.environment.merging(other) { $1 })
             defer { second.end() }
-            try await harness.send(Self.requests("each", 8))
+            try await harness.send(WorkerHarness.requests("each", 8))
 
             try await eventually("both groups use their budgets up", within: .seconds(60)) {
                 try await harness.calls(to: "hotpepper") == 10
@@ -139,12 +130,12 @@ struct BudgetTests {
     @Test func `Budget of zero stops all calls also where many other groups share the topic`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100"].merging(Self.zone) { $1 }) { harness in
             try await harness.writeToFleetTopic((0..<200).flatMap(Self.foreignMessages))
-            try await harness.send(Self.requests("before", 1))
+            try await harness.send(WorkerHarness.requests("before", 1))
             #expect(try await harness.outcomes(1)["before0"]?.places != nil)
 
             let stopped = try await Self.command(["set", "hotpepper", "0", "--yes"], in: harness, Self.zone)
             #expect(stopped.contains("hotpepper"))
-            try await harness.send(Self.requests("after", 5))
+            try await harness.send(WorkerHarness.requests("after", 5))
             #expect(try await harness.outcomes(5).values.allSatisfy { $0.code == "rate-limited" })
             #expect(try await harness.calls(to: "hotpepper") == 1)
             #expect(try await Self.gauge("left_calls", in: harness) == 0)

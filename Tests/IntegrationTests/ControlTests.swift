@@ -6,20 +6,12 @@ import Testing
 /// Orders of `locsearch controls` to real workers, checked by the providers' counts and the workers' reports.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct ControlTests {
-    private static func requests(_ name: String, _ count: Int, provider: String = "hotpepper") -> [String] {
-        (0..<count).map { WorkerHarness.request("\(name)\($0)", provider, #","keyword":"\#(name)\#($0)""#) }
-    }
-
     /// Runs `locsearch controls` with the settings of a worker.
     @discardableResult
     private static func controls(
         _ arguments: String..., in harness: WorkerHarness, code: Int32 = 0
     ) async throws -> String {
-        let program = try RunningProgram(["controls"] + arguments, environment: harness.environment)
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
-        #expect(program.code == code, "\(program.output)\(program.error)")
-        return program.output + program.error
+        try await harness.command(["controls"] + arguments, code: code)
     }
 
     private static func isPaused(_ provider: String, in harness: WorkerHarness) async throws -> Bool {
@@ -36,8 +28,8 @@ struct ControlTests {
                 try await harness.metric(
                     #"locsearch_control_active{control="pause-provider",provider="hotpepper",scope="fleet"}"#) == 1)
 
-            try await harness.send(Self.requests("held", 3))
-            try await harness.send(Self.requests("other", 1, provider: "google-places"))
+            try await harness.send(WorkerHarness.requests("held", 3))
+            try await harness.send(WorkerHarness.requests("other", 1, "google-places"))
             #expect(try await harness.outcomes(1)["other0"]?.places != nil, "another provider is asked as ever")
             try await eventually("all wait") { try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 3 }
             #expect(try await harness.calls(to: "hotpepper") == 0)
@@ -53,12 +45,12 @@ struct ControlTests {
     @Test func `Requests of a paused provider are answered as when open says`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.controls("pause", "hotpepper", "--for", "1h", "--yes", in: harness)
-            try await harness.send(Self.requests("failed", 1))
+            try await harness.send(WorkerHarness.requests("failed", 1))
             let failed = try await harness.outcomes(1)["failed0"]
             #expect(failed?.code == "circuit-open")
             #expect(failed?.failure?.message.contains("paused by the operators") == true)
 
-            try await harness.send(Self.requests("auto", 1, provider: "auto"))
+            try await harness.send(WorkerHarness.requests("auto", 1, "auto"))
             #expect(try await harness.outcomes(1)["auto0"]?.places != nil, "the next provider serves it")
             #expect(try await harness.calls(to: "hotpepper") == 0)
         }
@@ -71,7 +63,7 @@ struct ControlTests {
             #expect(ready.status == 503)
             #expect(ready.body.contains("intake is paused by "))
 
-            try await harness.send(Self.requests("waits", 4))
+            try await harness.send(WorkerHarness.requests("waits", 4))
             harness.worker.signal(SIGTERM)
             try await eventually("the worker ends") { !harness.worker.isRunning }
             let second = try RunningProgram(["worker"], environment: harness.environment)
@@ -92,7 +84,7 @@ struct ControlTests {
         let settings = ["WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]
         try await WorkerHarness.run(settings) { harness in
             try await harness.configureProviders(#"{"latency":"1s"}"#)
-            try await harness.sendTogether(Self.requests("waits", 60))
+            try await harness.sendTogether(WorkerHarness.requests("waits", 60))
             try await eventually("the backlog is there to be run") {
                 try await harness.metric("locsearch_runnable_backlog") >= 30
             }
@@ -137,7 +129,7 @@ struct ControlTests {
             #expect(try await harness.awaitedLogLines(with: "an order has ended", "log-level") == 1)
 
             try await harness.configureProviders(#"{"apis":["hotpepper"],"latency":"300ms"}"#)
-            try await harness.send(Self.requests("some", 8))
+            try await harness.send(WorkerHarness.requests("some", 8))
             var most = 0
             while try await harness.calls(to: "hotpepper") ?? 0 < 8 {
                 most = max(most, try await harness.status("inFlight", as: Int.self) ?? 0)

@@ -33,6 +33,22 @@ struct EndingTests {
         let count = Atomic<Int>(0)
     }
 
+    private static func worker(at broker: String, _ delivery: String) throws -> RunningProgram {
+        try RunningProgram(
+            ["worker"],
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": broker, "WORKER_DELIVERY": delivery, "WORKER_SHUTDOWN_GRACE": "1s",
+                "HOTPEPPER_API_KEY": "any", "ADMIN_PORT": "0",
+            ])
+    }
+
+    private static func expectEndAfterGrace(of worker: RunningProgram) async throws {
+        worker.signal(SIGTERM)
+        // The grace and 6 s, doubled for a busy machine. Kafka's own timeouts begin at 45 s.
+        try await eventually("the worker ends", within: .seconds(14)) { !worker.isRunning }
+        #expect(worker.code == 0, "\(worker.error)")
+    }
+
     @Test(.timeLimit(.minutes(2))) func `Worker ends on SIGTERM with metrics requests in flight`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.withRequestsInFlight(harness) {
@@ -59,19 +75,11 @@ struct EndingTests {
     /// With transactions, the start waits for the brokers before it joins the group.
     @Test(.timeLimit(.minutes(1)), arguments: ["at-least-once", "exactly-once"])
     func `Worker ends on SIGTERM while it starts without brokers`(delivery: String) async throws {
-        let worker = try RunningProgram(
-            ["worker"],
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "WORKER_DELIVERY": delivery, "WORKER_SHUTDOWN_GRACE": "1s",
-                "HOTPEPPER_API_KEY": "any", "ADMIN_PORT": "0",
-            ])
+        let worker = try Self.worker(at: "127.0.0.1:1", delivery)
         defer { worker.end() }
         try await eventually("the log says that no broker answers") { worker.error.contains("no broker answers") }
 
-        worker.signal(SIGTERM)
-        // The grace and 6 s, doubled for a busy machine. Kafka's own timeouts begin at 45 s.
-        try await eventually("the worker ends", within: .seconds(14)) { !worker.isRunning }
-        #expect(worker.code == 0, "\(worker.error)")
+        try await Self.expectEndAfterGrace(of: worker)
     }
 
     /// A stopped broker keeps its connections and answers nothing, so no error ends the worker's waits.
@@ -82,22 +90,14 @@ struct EndingTests {
         try await eventually("the broker tells where it is") { broker.firstLine?.contains("127.0.0.1:") == true }
         let line = try #require(broker.firstLine)
         let address = try #require(line.split(separator: " ").first { $0.hasPrefix("127.0.0.1:") })
-        let worker = try RunningProgram(
-            ["worker"],
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": String(address), "WORKER_DELIVERY": delivery,
-                "WORKER_SHUTDOWN_GRACE": "1s", "HOTPEPPER_API_KEY": "any", "ADMIN_PORT": "0",
-            ])
+        let worker = try Self.worker(at: String(address), delivery)
         defer { worker.end() }
         try await eventually("the worker has partitions", within: .seconds(40)) {
             worker.error.contains("partitions assigned")
         }
 
         broker.signal(SIGSTOP)
-        worker.signal(SIGTERM)
-        // The grace and 6 s, doubled for a busy machine. Kafka's own timeouts begin at 45 s.
-        try await eventually("the worker ends", within: .seconds(14)) { !worker.isRunning }
-        #expect(worker.code == 0, "\(worker.error)")
+        try await Self.expectEndAfterGrace(of: worker)
     }
 
     /// The first client sends half a request, the second one never reads its answers, the third keeps its connection for later.

@@ -64,24 +64,21 @@ struct ExactlyOnceTests {
     func `Worker whose producer failed for good goes on without asking again`(
         answer: (request: EmbeddedBroker.API, code: Int32)
     ) async throws {
-        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
-        let loop = try EventLoop()
-        let lane = try fixture.lane(on: loop) { $0.delivery = .exactlyOnce }
-        let working = Task { try await lane.run() }
-        try await fixture.send([("k", WorkerFixture.request("before"))])
-        #expect(try await fixture.outcomes { $0.count >= 1 }.count == 1)
+        let fixture = try WorkerFixture()
+        try await fixture.whileWorking {
+            $0.delivery = .exactlyOnce
+        } _: { _ in
+            try await fixture.send([("k", WorkerFixture.request("before"))])
+            #expect(try await fixture.outcomes { $0.count >= 1 }.count == 1)
 
-        fixture.broker.embedded?.fail(answer.request, with: answer.code)
-        try await fixture.send([("k", WorkerFixture.request("after"))])
-        let records = try await fixture.outcomes { records in
-            Set(records.compactMap { try? $0.outcome().requestID }) == ["before", "after"]
+            fixture.broker.embedded?.fail(answer.request, with: answer.code)
+            try await fixture.send([("k", WorkerFixture.request("after"))])
+            let records = try await fixture.outcomes { records in
+                Set(records.compactMap { try? $0.outcome().requestID }) == ["before", "after"]
+            }
+            #expect(Set(try records.map { try $0.outcome().requestID }) == ["before", "after"])
+            #expect(fixture.provider.targets.count == 2)
         }
-        #expect(Set(try records.map { try $0.outcome().requestID }) == ["before", "after"])
-        #expect(fixture.provider.targets.count == 2)
-
-        await lane.drain()
-        try await working.value
-        loop.stop()
         await fixture.stop()
     }
 
@@ -181,17 +178,15 @@ struct ExactlyOnceTests {
     func `A worker without brokers ends soon after its grace`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
         try await fixture.send((0..<5).map { ("k", WorkerFixture.request("r\($0)", #","keyword":"\#($0)""#)) })
-        let loop = try EventLoop()
-        let lane = try fixture.lane(on: loop) {
+        try await fixture.whileWorking {
             $0.delivery = delivery
             $0.shutdownGrace = .seconds(1)
+        } _: { _ in
+            try await eventually("all are being asked for", within: .seconds(30)) {
+                fixture.provider.targets.count == 5
+            }
+            fixture.broker.embedded?.set(broker: 1, isUp: false)
         }
-        let working = Task { try await lane.run() }
-        try await eventually("all are being asked for", within: .seconds(30)) { fixture.provider.targets.count == 5 }
-        fixture.broker.embedded?.set(broker: 1, isUp: false)
-        await lane.drain()
-        try await working.value
-        loop.stop()
         await fixture.stop()
     }
 }

@@ -99,10 +99,7 @@ struct FieldsOfAWorkerTests {
             let outcomes = try await harness.outcomes(2).merging(found) { one, _ in one }
 
             for id in ["nearby", "text", "details"] {
-                guard case .completed(let result)? = outcomes[id]?.body else {
-                    Issue.record("\(id) has failed")
-                    continue
-                }
+                let result = try #require(outcomes[id]?.result, "\(id)")
                 #expect(!result.places.isEmpty)
                 #expect(result.places.allSatisfy { Self.pro.isSuperset(of: members($0)) }, "\(id)")
                 #expect(result.places.allSatisfy { !$0.name.isEmpty && $0.location != nil }, "\(id)")

@@ -47,20 +47,22 @@ struct FleetTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func `Worker has the whole limit while the other has no work`() async throws {
-        try await Self.expectOneToHaveAll()
-    }
+    /// Ordinary members, static ones, and cooperative ones.
+    private static let members: [(both: [String: String], second: [String: String])] = [
+        ([:], [:]), (["KAFKA_GROUP_INSTANCE_ID": "first"], ["KAFKA_GROUP_INSTANCE_ID": "second"]),
+        (
+            [
+                "KAFKA_PROPERTIES":
+                    "session.timeout.ms=6000,fetch.wait.max.ms=10,partition.assignment.strategy=cooperative-sticky"
+            ], [:]
+        ),
+    ]
 
-    @Test(.timeLimit(.minutes(3))) func `Static members share by demand too`() async throws {
-        try await Self.expectOneToHaveAll(
-            with: ["KAFKA_GROUP_INSTANCE_ID": "first"], ofSecond: ["KAFKA_GROUP_INSTANCE_ID": "second"])
-    }
-
-    @Test(.timeLimit(.minutes(3))) func `Cooperative members share by demand too`() async throws {
-        try await Self.expectOneToHaveAll(with: [
-            "KAFKA_PROPERTIES":
-                "session.timeout.ms=6000,fetch.wait.max.ms=10,partition.assignment.strategy=cooperative-sticky"
-        ])
+    @Test(.timeLimit(.minutes(3)), arguments: members)
+    func `A worker has the whole limit while the other one has no work`(
+        settings: (both: [String: String], second: [String: String])
+    ) async throws {
+        try await Self.expectOneToHaveAll(with: settings.both, ofSecond: settings.second)
     }
 
     @Test(

@@ -8,11 +8,6 @@ import Testing
 struct PaidCallsTests {
     private static let providers = ["hotpepper", "google-places", "google-places-legacy"]
 
-    /// Returns requests that share no calls.
-    private func requests(_ prefix: String, _ count: Int, _ provider: String, _ more: String = "") -> [String] {
-        (0..<count).map { WorkerHarness.request("\(prefix)\($0)", provider, #","keyword":"\#(prefix)\#($0)"\#(more)"#) }
-    }
-
     // MARK: - Fallback
 
     @Test func `Auto request moves to the next provider and a named one does not`() async throws {
@@ -21,7 +16,7 @@ struct PaidCallsTests {
             "PROVIDERS_ORDER": "hotpepper,google-places",
         ]) { harness in
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"503":1}}"#)
-            try await harness.send(requests("auto", 5, "auto") + requests("named", 5, "hotpepper"))
+            try await harness.send(WorkerHarness.requests("auto", 5, "auto") + WorkerHarness.requests("named", 5, "hotpepper"))
             let outcomes = try await harness.outcomes(10)
             for number in 0..<5 {
                 let moved = try #require(outcomes["auto\(number)"])
@@ -47,9 +42,9 @@ struct PaidCallsTests {
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "2m",
         ]) { harness in
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
-            try await harness.send(requests("failing", 5, "hotpepper"))
+            try await harness.send(WorkerHarness.requests("failing", 5, "hotpepper"))
             for outcome in try await harness.outcomes(5).values { #expect(outcome.code == "upstream-unavailable") }
-            try await harness.send(requests("refused", 10, "hotpepper") + requests("other", 1, "google-places"))
+            try await harness.send(WorkerHarness.requests("refused", 10, "hotpepper") + WorkerHarness.requests("other", 1, "google-places"))
             for (id, outcome) in try await harness.outcomes(11) {
                 guard id.hasPrefix("refused") else {
                     #expect(outcome.places != nil, "another provider's breaker is closed")
@@ -80,11 +75,11 @@ struct PaidCallsTests {
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "8s",
         ]) { harness in
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
-            try await harness.send(requests("failing", 4, "hotpepper"))
+            try await harness.send(WorkerHarness.requests("failing", 4, "hotpepper"))
             for outcome in try await harness.outcomes(4).values { #expect(outcome.code == "upstream-unavailable") }
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{}}"#)
             // Their own deadline is far shorter than the breaker's open duration.
-            try await harness.send(requests("held", 20, "hotpepper", #","timeoutMs":2000"#))
+            try await harness.send(WorkerHarness.requests("held", 20, "hotpepper", #","timeoutMs":2000"#))
             try await eventually("as many wait as may be in flight") {
                 try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 4
             }
@@ -107,7 +102,7 @@ struct PaidCallsTests {
             for provider in Self.providers { #expect(first[provider]?.code == "unauthorized") }
             #expect(first["google-places"]?.failure?.httpStatus == 401)
             #expect(first["google-places-legacy"]?.failure?.providerStatus == "REQUEST_DENIED")
-            for provider in Self.providers { try await harness.send(requests(provider, 10, provider)) }
+            for provider in Self.providers { try await harness.send(WorkerHarness.requests(provider, 10, provider)) }
             for outcome in try await harness.outcomes(30).values {
                 #expect(outcome.code == "unauthorized")
                 #expect(outcome.attempts == 0)
@@ -161,15 +156,15 @@ struct PaidCallsTests {
             "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
         ]) { harness in
             try await harness.configureProviders(#"{"quota":{"requestsPerSecond":0.001,"burst":1,"retryAfter":90}}"#)
-            try await harness.send(Self.providers.flatMap { requests("first-\($0)", 1, $0) })
+            try await harness.send(Self.providers.flatMap { WorkerHarness.requests("first-\($0)", 1, $0) })
             for outcome in try await harness.outcomes(3).values { #expect(outcome.places != nil) }
-            try await harness.send(Self.providers.flatMap { requests("told-\($0)", 1, $0) })
+            try await harness.send(Self.providers.flatMap { WorkerHarness.requests("told-\($0)", 1, $0) })
             for outcome in try await harness.outcomes(3).values {
                 #expect(outcome.code == "rate-limited")
                 #expect(outcome.attempts == 1)
                 #expect(outcome.retryAfter == .seconds(90))
             }
-            try await harness.send(Self.providers.flatMap { requests("all-\($0)", 10, $0) })
+            try await harness.send(Self.providers.flatMap { WorkerHarness.requests("all-\($0)", 10, $0) })
             for outcome in try await harness.outcomes(30).values {
                 #expect(outcome.code == "rate-limited")
                 #expect(outcome.failure?.message.contains("requested a pause") == true)
@@ -196,9 +191,9 @@ struct PaidCallsTests {
 
     @Test func `Expired request causes no call`() async throws {
         try await WorkerHarness.run(["WORKER_MAX_AGE": "10m"]) { harness in
-            try await harness.send(requests("old", 5, "hotpepper"), age: .seconds(3600))
-            try await harness.send(requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
-            try await harness.send(requests("fresh", 5, "hotpepper"))
+            try await harness.send(WorkerHarness.requests("old", 5, "hotpepper"), age: .seconds(3600))
+            try await harness.send(WorkerHarness.requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
+            try await harness.send(WorkerHarness.requests("fresh", 5, "hotpepper"))
             for (id, outcome) in try await harness.outcomes(15) {
                 if id.hasPrefix("fresh") {
                     #expect(outcome.places != nil)
@@ -219,7 +214,7 @@ struct PaidCallsTests {
             try await harness.send([WorkerHarness.request("refused", "hotpepper", #","keyword":"fault:unauthorized""#)])
             #expect(try await harness.outcomes(1)["refused"]?.code == "unauthorized")
 
-            try await harness.send(requests("held", 3, "hotpepper"))
+            try await harness.send(WorkerHarness.requests("held", 3, "hotpepper"))
             for (id, outcome) in try await harness.outcomes(3) {
                 #expect(outcome.code == "expired", "\(id)")
                 #expect(outcome.attempts == 0)
@@ -235,11 +230,11 @@ struct PaidCallsTests {
         try await WorkerHarness.run { harness in
             try await harness.configureProviders(#"{"latency":"30s"}"#)
             let session = #","sessionId":"one","timeoutMs":20000"#
-            try await harness.send(requests("older", 1, "hotpepper", session), key: "one")
+            try await harness.send(WorkerHarness.requests("older", 1, "hotpepper", session), key: "one")
             try await eventually("the older is asked for") { try await harness.calls() == 1 }
             #expect(try await harness.metric("locsearch_provider_calls_wasted_total") == 0)
             try await harness.configureProviders(#"{"latency":"0ms"}"#)
-            try await harness.send(requests("newer", 1, "hotpepper", session), key: "one")
+            try await harness.send(WorkerHarness.requests("newer", 1, "hotpepper", session), key: "one")
             let outcomes = try await harness.outcomes(2)
             #expect(outcomes["older0"]?.code == "superseded")
             #expect(outcomes["newer0"]?.places != nil)

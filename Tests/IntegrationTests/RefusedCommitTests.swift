@@ -95,17 +95,15 @@ struct RefusedCommitTests {
     @Test func `Drain repeats a commit until its grace is over`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
-        let loop = try EventLoop()
-        let lane = try fixture.lane(on: loop) {
+        let begun = try await fixture.whileWorking {
             settings(&$0)
             $0.shutdownGrace = .seconds(60)
+        } _: { lane in
+            let begun = try await stopped(lane, fixture)
+            await lane.drain()
+            accept(at: fixture)
+            return begun
         }
-        let working = Task { try await lane.run() }
-        let begun = try await stopped(lane, fixture)
-        await lane.drain()
-        accept(at: fixture)
-        try await working.value
-        loop.stop()
         // The next worker repeats nothing.
         let outcomes = try await fixture.run(expecting: Self.count)
         #expect(outcomes.count == Self.count)

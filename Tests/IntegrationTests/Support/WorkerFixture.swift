@@ -151,10 +151,13 @@ struct WorkerFixture: Sendable {
         for (key, value) in values { try await send(key, Array(value.utf8)) }
     }
 
-    func send(_ key: String, _ value: [UInt8]?, headers: [KafkaHeader] = []) async throws {
+    /// - Parameter partition: `nil`: that of the key.
+    func send(
+        _ key: String, _ value: [UInt8]?, headers: [KafkaHeader] = [], to partition: Int32? = nil
+    ) async throws {
         try await sender.send(
             ProducerRecord(
-                topic: topics.requests, key: Array(key.utf8), value: value, headers: headers))
+                topic: topics.requests, partition: partition, key: Array(key.utf8), value: value, headers: headers))
     }
 
     /// Waits until a worker has committed the offset after the last request: then all have their outcomes,

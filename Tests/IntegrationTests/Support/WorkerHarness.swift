@@ -105,6 +105,25 @@ struct WorkerHarness: Sendable {
         #"{"requestId":"\#(id)","provider":"\#(provider)","location":{"latitude":35.69,"longitude":139.7}\#(more)}"#
     }
 
+    /// Returns requests that share no calls.
+    static func requests(
+        _ prefix: String, _ count: Int, _ provider: String = "hotpepper", _ more: String = ""
+    ) -> [String] {
+        (0..<count).map { request("\(prefix)\($0)", provider, #","keyword":"\#(prefix)\#($0)"\#(more)"#) }
+    }
+
+    /// Runs another command of `locsearch` with the settings of the worker.
+    /// - Returns: its output and its errors.
+    func command(
+        _ arguments: [String], _ settings: [String: String] = [:], code: Int32 = 0
+    ) async throws -> String {
+        let program = try RunningProgram(arguments, environment: environment.merging(settings) { $1 })
+        defer { program.end() }
+        try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
+        #expect(program.code == code, "\(program.output)\(program.error)")
+        return program.output + program.error
+    }
+
     /// - Parameter key: the same for all; `nil`: a separate key for each.
     /// - Parameter age: the age of the records, by their timestamps.
     func send(_ values: [String], key: String? = nil, age: Duration = .zero) async throws {
@@ -218,20 +237,12 @@ struct WorkerHarness: Sendable {
 
 extension OutcomeEvent {
     /// `nil` for a failure.
-    var places: [String]? {
-        guard case .completed(let result) = body else { return nil }
-        return result.places.map(\.id)
-    }
-
-    var failure: Failure? {
-        guard case .failed(let failure) = body else { return nil }
-        return failure
-    }
-
+    var result: SearchOutcome.Result? { if case .completed(let result) = body { result } else { nil } }
+    /// The ids of the places; `nil` for a failure.
+    var places: [String]? { result?.places.map(\.id) }
+    var attributions: [String] { result?.attributions ?? [] }
+    /// `nil` for a result.
+    var failure: Failure? { if case .failed(let failure) = body { failure } else { nil } }
     var code: String? { failure?.code }
     var retryAfter: Duration? { failure?.retryAfter }
-    var attributions: [String] {
-        guard case .completed(let result) = body else { return [] }
-        return result.attributions
-    }
 }
