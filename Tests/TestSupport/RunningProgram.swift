@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -174,4 +174,10 @@ package final class RunningProgram: Sendable {
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
+}
+
+/// The folder of the package.
+public enum Repository {
+    public static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 }

@@ -103,7 +103,7 @@ struct WorkerLaneTests {
     @Test func `Topics that the brokers do not know are named`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
-        await fixture.source.forgetTopics(["results", "dead-letters"])
+        await fixture.source.change { $0.unknownTopics = ["results", "dead-letters"] }
         #expect(await fixture.lane.missingTopics() == ["results", "dead-letters"])
 
         await fixture.source.setPartitionCount(nil)

@@ -222,7 +222,7 @@ struct CarefulIntakeTests {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
             await fixture.provider.hold()
-            await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
+            await fixture.source.change { $0.commitDelay = GroupRest.promptCommit + .milliseconds(100) }
             for partition: Int32 in 0...1 {
                 await fixture.source.setCommit(
                     CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"), partition: partition)
@@ -249,7 +249,7 @@ struct CarefulIntakeTests {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
-            await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
+            await fixture.source.change { $0.commitDelay = GroupRest.promptCommit + .milliseconds(100) }
             let suspect = "locsearch1;at=0;tries=2;begun=2;suspect=0:1"
             for (partition, ids) in [(Int32(0), ["held"]), (1, ["first", "second"])] {
                 await fixture.source.setCommit(CommittedOffset(0, metadata: suspect), partition: partition)
@@ -280,36 +280,4 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// A worker with several loops has one process, which a record of another lane can crash too.
-    @Test func `Other lanes of the process begin nothing meanwhile`() async throws {
-        let turn = ExclusiveLock()
-        let other = turn.add { true }
-        try await LaneFixture.run(exclusiveLock: turn) { fixture in
-            try await fixture.commitsFirstRequest()
-            #expect(turn.take(for: other))
-            await fixture.source.append([LaneFixture.request("a")])
-            try await eventually("it is read") { await fixture.source.unreadCount == 0 }
-            for _ in 0..<50 { _ = await fixture.lane.status }
-            #expect(await fixture.provider.asked == ["first"])
-
-            turn.end(of: other)
-            try await fixture.isCommitted(upTo: 2)
-        }
-    }
-
-    @Test func `Turn is taken by one lane at a time`() async {
-        let turn = ExclusiveLock()
-        let (first, second) = (turn.add { true }, turn.add { false })
-        #expect(turn.take(for: first))
-        #expect(!turn.take(for: second))
-        #expect(turn.isTaken(besides: second))
-        #expect(!turn.isTaken(besides: first))
-        #expect(await !turn.isQuiet(besides: first))
-        #expect(await turn.isQuiet(besides: second))
-
-        turn.end(of: second)
-        #expect(turn.isTaken(besides: second), "a turn ends by the lane that has it")
-        turn.end(of: first)
-        #expect(turn.take(for: second))
-    }
 }

@@ -20,14 +20,16 @@ actor FakeSource: RequestSource {
     /// The error of the next commits; `nil`: they succeed.
     private var commitError: KafkaError?
     private var refusals: [String: KafkaError] = [:]
-    private var commitDelay = Duration.zero
+    /// The time that each commit takes, as during a rebalance.
+    var commitDelay = Duration.zero
     /// The largest metadata that the brokers keep, in bytes.
     var maxMetadata = Int.max
     /// True if the brokers drop all metadata.
     var dropsMetadata = false
     /// The brokers' partition count of the topic; `nil`: no answer.
     private var knownPartitionCount: Int? = 4
-    private var unknownTopics: Set<String> = []
+    /// The topics that the brokers do not know.
+    var unknownTopics: Set<String> = []
     /// The brokers' diagnosis of a topic without delivery reports.
     var diagnosis = TopicDiagnosis.complete
     /// Called after the group is left.
@@ -35,7 +37,6 @@ actor FakeSource: RequestSource {
     /// True if `close` returns without a revocation, as when its time limit ends before the group has requested one.
     var leavesSilently = false
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
-    /// The committed offsets.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
     /// Returns the stored offset for the next commit of a partition, whether or not the brokers accept it.
     func handedOver(of partition: TopicPartition) -> CommittedOffset? { stored.first { $0.key.id == partition }?.value }
@@ -49,9 +50,8 @@ actor FakeSource: RequestSource {
     private var heldMembership: CheckedContinuation<Void, Never>?
     private(set) var failure: KafkaError?
     private(set) var partitionCountQuestions = 0
-    /// The topics that the lane has subscribed to.
     private(set) var subscribed: [String] = []
-    private(set) var isSubscribed = false
+    var isSubscribed: Bool { !subscribed.isEmpty }
     private(set) var isClosed = false
 
     // MARK: - Control by the test
@@ -99,12 +99,7 @@ actor FakeSource: RequestSource {
         await listener?.missed(offsets, of: TopicPartition("requests", partition))
     }
 
-    /// Makes each commit take some time, as during a rebalance.
-    func delayCommits(by delay: Duration) { commitDelay = delay }
-
     func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
-
-    func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
     /// Appends records with the next offsets of a partition.
     /// - Parameter timestamp: in milliseconds since 1970; `nil`: they have none.
@@ -136,9 +131,7 @@ actor FakeSource: RequestSource {
     /// True while a query of the membership waits.
     var holdsMembership: Bool { heldMembership != nil }
 
-    func assign(_ partitions: [Int32]) async {
-        await assign(partitions.map { TopicPartition("requests", $0) })
-    }
+    func assign(_ partitions: [Int32]) async { await assign(partitions.map { TopicPartition("requests", $0) }) }
 
     func assign(_ partitions: [TopicPartition]) async {
         epoch += 1
@@ -184,7 +177,6 @@ actor FakeSource: RequestSource {
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
         self.listener = listener
         subscribed = topics
-        isSubscribed = true
     }
 
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
@@ -214,10 +206,8 @@ actor FakeSource: RequestSource {
         return taken
     }
 
-    /// True while the lane waits for records.
     var isAskedForRecords: Bool { reader != nil }
 
-    /// The number of unread records.
     var unreadCount: Int { waiting.count }
 
     func stopReading() {
