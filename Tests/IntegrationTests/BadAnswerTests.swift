@@ -81,7 +81,7 @@ struct BadAnswerTests {
         return String(text[start.upperBound..<end.lowerBound])
     }
 
-    @Test func `Bad answer becomes an error and does not end the worker`() async throws {
+    @Test func `A bad answer becomes an error and the worker goes on`() async throws {
         let provider = try RawServer { connection in
             guard let request = connection.readRequest() else { return }
             guard let bad = Self.all.first(where: { $0.name == Self.name(in: request) }) else {
@@ -119,7 +119,7 @@ struct BadAnswerTests {
     }
 
     /// The limit ends the answer early: the rest is not received and takes no memory.
-    @Test func `Worker stops receiving an answer of a hundred megabytes`() async throws {
+    @Test func `The worker stops receiving an answer of 100 MB`() async throws {
         let counts = Counts()
         let provider = try RawServer { connection in
             guard connection.readRequest() != nil else { return }

@@ -110,7 +110,7 @@ struct BadRecordTests {
     }()
 
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func `Bad record ends as one error and one dead letter`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A bad record becomes one error and one dead letter`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture()
         let all = Self.noRequests + Self.members + Self.types + Self.envelopes
         for bad in all { try await fixture.send(bad.name, bad.value, headers: bad.headers) }
@@ -124,7 +124,9 @@ struct BadRecordTests {
     }
 
     /// Larger than Kafka's default limit: a topic of requests may be configured for such records.
-    @Test(arguments: [1_040_000, 10_000_000]) func `Record of megabytes ends as error and dead letter`(count: Int)
+    @Test(arguments: [1_040_000, 10_000_000]) func `A record of megabytes becomes an error and a dead letter`(
+        count: Int
+    )
         async throws
     {
         let fixture = try WorkerFixture()
@@ -141,7 +143,7 @@ struct BadRecordTests {
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, search()), (.atLeastOnce, "no JSON"), (.exactlyOnce, search()),
     ])
-    func `Record refused as too large alone is written in brief`(
+    func `An outcome that is too large even alone is truncated`(
         delivery: WorkerConfiguration.Delivery, value: String
     ) async throws {
         let fixture = try WorkerFixture()
@@ -170,7 +172,7 @@ struct BadRecordTests {
     }
 
     /// A broker rejects a whole batch for its size. Each of its records is small enough, so none is truncated.
-    @Test func `Records of a batch refused as too large are sent again alone`() async throws {
+    @Test func `Records of a batch that is too large are sent again one by one`() async throws {
         let fixture = try WorkerFixture()
         let names = (0..<40).map { "request-\($0)" }
         try await fixture.send(names.map { (key: "one key", value: Self.search(#""requestId":"\#($0)""#)) })
@@ -187,7 +189,7 @@ struct BadRecordTests {
 
     /// A dead letter that cannot be written blocks only its partition, and no record of that partition is published twice. Not with
     /// transactions: the embedded broker shows records of aborted ones.
-    @Test func `Unwritable dead letter topic holds its partition and no other`() async throws {
+    @Test func `A dead letter that cannot be written blocks only its partition`() async throws {
         let fixture = try WorkerFixture()
         let broker = try #require(fixture.broker.embedded)
         broker.setError(Self.notAuthorized, ofTopic: fixture.topics.deadLetters)
@@ -213,9 +215,7 @@ struct BadRecordTests {
 
     /// Outcomes that cannot be written stop intake and calls, and the worker ends in time when it is drained.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Unwritable results topic ends taking until it takes records again`(
-        delivery: WorkerConfiguration.Delivery
-    ) async throws {
+    func `Intake pauses while the results topic rejects records`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture()
         let broker = try #require(fixture.broker.embedded)
         broker.setError(Self.notAuthorized, ofTopic: fixture.topics.results)
@@ -241,9 +241,7 @@ struct BadRecordTests {
     }
 
     /// - Parameter commits: whether offsets are visible; the embedded broker drops those of transactions.
-    private func check(
-        _ all: [Bad], on fixture: WorkerFixture, _ lane: WorkerLane, commits: Bool = true
-    ) async throws {
+    private func check(_ all: [Bad], on fixture: WorkerFixture, _ lane: WorkerLane, commits: Bool = true) async throws {
         if commits {
             try await fixture.allIsCommitted(by: lane)
         } else {

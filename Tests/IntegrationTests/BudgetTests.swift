@@ -30,7 +30,7 @@ struct BudgetTests {
         try await harness.metric("locsearch_provider_budget_\(name){provider=\"hotpepper\"}")
     }
 
-    @Test func `Requests beyond the budget end rate limited without a call`() async throws {
+    @Test func `Requests beyond the budget end as rate-limited without a call`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             try await harness.send(WorkerHarness.requests("first", 8))
             let outcomes = try await harness.outcomes(8)
@@ -49,7 +49,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func `Person raises the budget for all workers also those that start later`() async throws {
+    @Test func `An operator raises the budget for all workers and for those that start later`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             try await harness.send(WorkerHarness.requests("first", 6))
             _ = try await harness.outcomes(6)
@@ -69,7 +69,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func `Worker that cannot read the topic begins no request until it can`() async throws {
+    @Test func `A worker begins no request until it can read the fleet topic`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             try await harness.send(WorkerHarness.requests("before", 1))
             #expect(try await harness.outcomes(1)["before0"]?.places != nil)
@@ -92,7 +92,7 @@ struct BudgetTests {
     }
 
     /// Both groups read the same requests and share one fleet topic, each with the budget of its own settings.
-    @Test func `Groups that share the fleet topic have a budget each`() async throws {
+    @Test func `Groups that share the fleet topic have separate budgets`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let other = ["KAFKA_GROUP_ID": "another-group"]
             let second = try RunningProgram(["worker"], environment: harness.environment.merging(other) { $1 })
@@ -111,7 +111,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func `Order that would bind nobody fails and says how many workers keep the budget`() async throws {
+    @Test func `An order for no worker fails and names the number of workers with a budget`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let bound = try await Self.command(["set", "hotpepper", "7", "--yes"], in: harness)
             #expect(bound.contains("1 worker has a daily budget of hotpepper"))
@@ -127,7 +127,7 @@ struct BudgetTests {
     }
 
     /// The emergency stop. Other groups, their orders and rotated keys share the topic.
-    @Test func `Budget of zero stops all calls also where many other groups share the topic`() async throws {
+    @Test func `A budget of zero stops all calls although other groups share the topic`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100"].merging(Self.zone) { $1 }) { harness in
             try await harness.writeToFleetTopic((0..<200).flatMap(Self.foreignMessages))
             try await harness.send(WorkerHarness.requests("before", 1))
@@ -157,7 +157,7 @@ struct BudgetTests {
     }
 
     /// Its day differs from the workers', so they would ignore the order.
-    @Test func `Order for another day than the workers is not reported as done`() async throws {
+    @Test func `An order for another day than the workers' is reported as failed`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             // More than a day behind the workers' time zone, in which it is noon.
             let hours = Int(try #require(TimeZone(identifier: Self.noonZone)).secondsFromGMT() / 3600)
@@ -170,7 +170,7 @@ struct BudgetTests {
     }
 
     /// The operator confirms after midnight.
-    @Test func `Order is for the day on which it is confirmed`() async throws {
+    @Test func `An order applies to the day on which it is confirmed`() async throws {
         let midnight = (Int(Date().timeIntervalSince1970) + 90) / 60 * 60
         let minutes = (1440 - midnight / 60 % 1440) % 1440
         let (sign, offset) = minutes <= 720 ? ("+", minutes) : ("-", 1440 - minutes)
@@ -192,7 +192,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func `Command fails where the worker cannot acknowledge`() async throws {
+    @Test func `The command fails if no worker acknowledges the order`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             harness.worker.signal(SIGTERM)
             try await eventually("the worker ends") { !harness.worker.isRunning }

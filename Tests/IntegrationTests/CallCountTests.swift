@@ -28,7 +28,7 @@ struct CallCountTests {
 
     /// A photo takes two calls: one for the place's photo name, and one for the picture's URL.
     @Test(arguments: ["google-places", "google-places-legacy"])
-    func `Photo requests keep the rate limit with both their calls`(provider: String) async throws {
+    func `Both calls of a photo request respect the rate limit`(provider: String) async throws {
         try await WorkerHarness.run(Self.fivePerSecond) { harness in
             let began = Instant.now
             try await harness.send([WorkerHarness.request("search", provider)])
@@ -53,7 +53,7 @@ struct CallCountTests {
     }
 
     /// Google rejects a page token for about two seconds after it was issued, so its first users retry.
-    @Test func `Page requests of the legacy service keep the rate limit with all their calls`() async throws {
+    @Test func `All calls for pages of the legacy service respect the rate limit`() async throws {
         let provider = "google-places-legacy"
         try await WorkerHarness.run(Self.fivePerSecond) { harness in
             let began = Instant.now
@@ -77,9 +77,7 @@ struct CallCountTests {
 
     /// libcurl itself repeats requests if a kept-alive connection ends before the answer.
     @Test(arguments: ["hotpepper", "google-places", "google-places-legacy"])
-    func `Providers receive no more calls than the worker counts when connections are closed`(provider: String)
-        async throws
-    {
+    func `The worker counts every call although connections are closed`(provider: String) async throws {
         try await WorkerHarness.run([
             "WORKER_CONCURRENCY": "8", "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false",
             "PROVIDERS_GOOGLE_PLACES_BREAKER_ENABLED": "false",
@@ -100,7 +98,7 @@ struct CallCountTests {
     }
 
     /// A gateway's `{"message": ...}` is not a result without places.
-    @Test func `Auto request moves on from a gateway that answers for the provider`() async throws {
+    @Test func `An auto request moves on from a gateway that answers for the provider`() async throws {
         let gateway = try RawServer { $0.answerAll(#"{"message":"no route matched"}"#) }
         try await WorkerHarness.run([
             "GOOGLE_PLACES_BASE_URL": gateway.url, "PROVIDERS_ORDER": "google-places,hotpepper",
@@ -114,7 +112,7 @@ struct CallCountTests {
     }
 
     /// Neither a raw line feed in a text nor an unknown content coding costs the answer or a second call.
-    @Test func `Answer with a spoilt text and a nonsense coding is a result of one call`() async throws {
+    @Test func `An answer with a raw line feed and an unknown coding is a result`() async throws {
         let body = "{\"results\":{\"results_available\":1,\"shop\":[{\"id\":\"J1\",\"name\":\"a\nb\"}]}}"
         let provider = try RawServer { connection in
             while connection.readRequest() != nil { connection.answer(body, headers: "Content-Encoding: UTF-8\r\n") }

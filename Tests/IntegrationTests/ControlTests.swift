@@ -18,7 +18,7 @@ struct ControlTests {
         try await harness.status(of: provider)["breakerReason"] as? String == "paused-by-order"
     }
 
-    @Test func `Paused provider is not called and answers after it is resumed`() async throws {
+    @Test func `A paused provider is called again after it is resumed`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]) { harness in
             let paused = try await Self.controls("pause", "hotpepper", "--yes", in: harness)
             #expect(paused.contains("1 of 1 worker has applied it"))
@@ -42,7 +42,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Requests of a paused provider are answered as when open says`() async throws {
+    @Test func `Requests for a paused provider are answered as whenOpen says`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.controls("pause", "hotpepper", "--for", "1h", "--yes", in: harness)
             try await harness.send(WorkerHarness.requests("failed", 1))
@@ -56,7 +56,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Paused intake outlasts a restart and ends by its time`() async throws {
+    @Test func `A pause of intake outlasts a restart and expires`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.controls("pause", "intake", "--for", "1h", "--yes", in: harness)
             let ready = try await harness.get("/readyz")
@@ -80,7 +80,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Further worker could run nothing while intake is paused`() async throws {
+    @Test func `No backlog is runnable while intake is paused`() async throws {
         let settings = ["WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]
         try await WorkerHarness.run(settings) { harness in
             try await harness.configureProviders(#"{"latency":"1s"}"#)
@@ -99,7 +99,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Orders beyond the settings need force and none goes beyond the range`() async throws {
+    @Test func `Orders beyond the settings need force and none exceeds the range`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "50"]) { harness in
             let refused = try await Self.controls("rate", "hotpepper", "80", "--yes", in: harness, code: 1)
             #expect(refused.contains("requestsPerSecond of hotpepper is 50"))
@@ -120,7 +120,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Log level and concurrency follow orders`() async throws {
+    @Test func `The log level and the concurrency follow orders`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]) { harness in
             try await Self.controls("log-level", "critical", "--yes", in: harness)
             try await Self.controls("concurrency", "2", "--yes", in: harness)
@@ -139,7 +139,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Drained worker finishes and ends with status zero`() async throws {
+    @Test func `A drained worker finishes its requests and exits with status 0`() async throws {
         try await WorkerHarness.run { harness in
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
@@ -154,7 +154,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `Order that would bind nobody is not given`() async throws {
+    @Test func `An order for no worker is not given`() async throws {
         try await WorkerHarness.run { harness in
             let unknown = try await Self.controls(
                 "pause", "hotpepper", "--worker", "nobody", "--yes", in: harness, code: 1)

@@ -49,7 +49,7 @@ struct EndingTests {
         #expect(worker.code == 0, "\(worker.error)")
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Worker ends on SIGTERM with metrics requests in flight`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker ends on SIGTERM with metrics requests in flight`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.withRequestsInFlight(harness) {
                 harness.worker.signal(SIGTERM)
@@ -59,7 +59,7 @@ struct EndingTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Worker ends on a fatal Kafka error with metrics requests in flight`()
+    @Test(.timeLimit(.minutes(2))) func `A worker ends on a fatal error with metrics requests in flight`()
         async throws
     {
         try await WorkerHarness.run(["WORKER_DELIVERY": "exactly-once"]) { harness in
@@ -74,7 +74,7 @@ struct EndingTests {
 
     /// With transactions, the start waits for the brokers before it joins the group.
     @Test(.timeLimit(.minutes(1)), arguments: ["at-least-once", "exactly-once"])
-    func `Worker ends on SIGTERM while it starts without brokers`(delivery: String) async throws {
+    func `A worker that starts without brokers ends on SIGTERM`(delivery: String) async throws {
         let worker = try Self.worker(at: "127.0.0.1:1", delivery)
         defer { worker.end() }
         try await eventually("the log says that no broker answers") { worker.error.contains("no broker answers") }
@@ -84,7 +84,7 @@ struct EndingTests {
 
     /// A stopped broker keeps its connections and answers nothing, so no error ends the worker's waits.
     @Test(.timeLimit(.minutes(2)), arguments: ["at-least-once", "exactly-once"])
-    func `Worker whose broker was stopped ends soon after its grace`(delivery: String) async throws {
+    func `A worker whose broker stands still ends soon after its grace`(delivery: String) async throws {
         let broker = try RunningProgram(["broker"])
         defer { broker.end() }
         try await eventually("the broker tells where it is") { broker.firstLine?.contains("127.0.0.1:") == true }
@@ -102,7 +102,7 @@ struct EndingTests {
 
     /// The first client sends half a request, the second one never reads its answers, the third keeps its connection for later.
     @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
-    func `Client that keeps its connection does not hold the end up`(sends text: String) async throws {
+    func `A client that keeps its connection does not delay the end`(sends text: String) async throws {
         try await WorkerHarness.run { harness in
             let connection = try LoopbackConnection(port: harness.adminPort)
             let request = "GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n"

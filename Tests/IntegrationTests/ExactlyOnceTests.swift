@@ -13,7 +13,7 @@ import WorkerRuntime
 struct ExactlyOnceTests {
     /// The records and offsets of each transaction, as seen by a proxy in front of the broker.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
-    func `Transaction holds the outcomes of the offsets that it commits`() async throws {
+    func `A transaction contains the outcomes of the offsets that it commits`() async throws {
         let fixture = try WorkerFixture { target in
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
         }
@@ -61,7 +61,7 @@ struct ExactlyOnceTests {
     ]
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: finalAnswers)
-    func `Worker whose producer failed for good goes on without asking again`(
+    func `A worker replaces its producer without further calls`(
         answer: (request: EmbeddedBroker.API, code: Int32)
     ) async throws {
         let fixture = try WorkerFixture()
@@ -86,7 +86,7 @@ struct ExactlyOnceTests {
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: WorkerConfiguration.Delivery.allCases)
-    func `Worker whose place another process has taken ends`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A worker that another process has replaced ends`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let loop = try EventLoop()
         let lane = try fixture.lane(on: loop, groupInstanceID: "one") { $0.delivery = delivery }
@@ -158,7 +158,7 @@ struct ExactlyOnceTests {
 
     /// A transaction that cannot be committed is aborted; its outcomes go into the next one without new calls.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Worker repeats an aborted transaction without asking again`() async throws {
+    func `A worker repeats an aborted transaction without further calls`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         // ILLEGAL_GENERATION: the transaction must be aborted.
         fixture.broker.embedded?.fail(.txnOffsetCommit, with: 22)

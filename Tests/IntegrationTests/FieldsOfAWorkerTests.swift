@@ -40,7 +40,7 @@ struct FieldsOfAWorkerTests {
         ("id", [], [], false),
     ]
     @Test(arguments: expectations)
-    func `Result has the members that were asked for`(
+    func `A result has the members that were asked for`(
         fields: String, search: Set<String>, details: Set<String>, hasName: Bool
     ) async throws {
         try await ProviderFixture.run { harness in
@@ -70,7 +70,7 @@ struct FieldsOfAWorkerTests {
     }
 
     /// The API knows every name that the setting accepts, for each operation.
-    @Test func `API knows each field that the setting takes`() async throws {
+    @Test func `The API knows each field that the setting accepts`() async throws {
         let names = try #require(GooglePlacesFields.expectation.split(separator: "some of ").last)
         let fields = try #require(GooglePlacesFields(text: String(names)))
         try await ProviderFixture.run { harness in
@@ -82,7 +82,7 @@ struct FieldsOfAWorkerTests {
         }
     }
 
-    @Test func `Worker asks for the fields of its setting and counts calls by their price class`() async throws {
+    @Test func `A worker asks for its fields and counts calls by their price class`() async throws {
         try await WorkerHarness.run(["GOOGLE_PLACES_FIELDS": "pro"]) { harness in
             try await harness.send([
                 WorkerHarness.request("nearby", "google-places"),

@@ -70,7 +70,7 @@ struct FleetLinkTests {
         #expect(offsets == offsets.sorted())
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Records that are no messages are skipped`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Invalid messages are skipped`() async throws {
         let broker = try TestBroker(topics: ["fleet": 2])
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -128,7 +128,7 @@ struct FleetLinkTests {
     /// The embedded broker keeps 5 MB of a partition. A reader that is slower than its writers misses records.
     @Test(
         .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "another broker keeps more of a topic"))
-    func `Topic is read anew when records were deleted unread`() async throws {
+    func `The topic is read again if records were deleted unread`() async throws {
         let broker = try TestBroker(topics: ["fleet": 1])
         let loop = try EventLoop()
         defer { loop.stop() }

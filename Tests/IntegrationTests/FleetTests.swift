@@ -68,13 +68,14 @@ struct FleetTests {
     @Test(
         .timeLimit(.minutes(3)),
         .enabled(if: LibraryVersion.running >= LibraryVersion(2, 12), "needs librdkafka 2.12: make test-newest"))
-    func `Members whose partitions the brokers share out share by demand too`() async throws {
+    func `KIP-848 members share by demand too`() async throws {
         try await Self.expectOneToHaveAll(
             with: ["KAFKA_GROUP_PROTOCOL": "consumer", "KAFKA_PROPERTIES": "fetch.wait.max.ms=10"])
     }
 
     /// It reads the topic only for operators' orders, so the topic's state is no metric to alert on.
-    @Test(.timeLimit(.minutes(2))) func `Worker without a limit or a budget has no metric of the topic`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker without a limit or a budget has no metric of the topic`() async throws
+    {
         try await WorkerHarness.run { harness in
             let metrics = try await harness.get("/metrics").body
             #expect(!metrics.contains("locsearch_fleet_topic_usable"))

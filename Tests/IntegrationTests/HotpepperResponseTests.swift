@@ -14,7 +14,7 @@ struct HotpepperResponseTests {
         return place
     }
 
-    @Test func `Lite answer lacks nothing of a result but the sub genre`() async throws {
+    @Test func `A lite answer lacks only the sub-genre`() async throws {
         try await ProviderFixture.run { fixture in
             let lite = HotpepperService(http: fixture.http, configuration: fixture.configuration)
             let full = HotpepperService(http: fixture.http, configuration: fixture.configuration, response: .full)

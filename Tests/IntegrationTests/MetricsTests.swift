@@ -154,7 +154,7 @@ struct MetricsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4))) func `Ten thousand hostile records make no series of their own`() async throws {
+    @Test(.timeLimit(.minutes(4))) func `Ten thousand hostile records create no series`() async throws {
         try await WorkerHarness.run(Self.settings) { harness in
             try await harness.sendTogether(Self.hostileRecords(0..<9_000))
             try await Self.everythingIsDone(9_000, in: harness)
@@ -183,7 +183,7 @@ struct MetricsTests {
 
     // MARK: - Autoscaling
 
-    @Test(.timeLimit(.minutes(2))) func `Backlog is runnable only while a provider may be asked`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `The backlog is runnable only while a provider may be asked`() async throws {
         let settings = [
             "WORKER_CONCURRENCY": "4", "PROVIDERS_ORDER": "hotpepper", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold",
             "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "60s",
@@ -208,7 +208,9 @@ struct MetricsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Backlog is not runnable while the shared rate is reached`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `The backlog is not runnable while the shared rate limit is reached`()
+        async throws
+    {
         let settings = [
             "WORKER_CONCURRENCY": "4", "PROVIDERS_ORDER": "hotpepper", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "2",
             "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",
@@ -229,7 +231,7 @@ struct MetricsTests {
     }
 
     /// Lag is known from the assignment on, before anything was committed, and decreases when transactions commit.
-    @Test(.timeLimit(.minutes(2))) func `Exactly once worker shows its lag from the assignment on`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `An exactly-once worker shows its lag from the assignment on`() async throws {
         let settings = ["WORKER_DELIVERY": "exactly-once", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]
         try await WorkerHarness.run(settings) { harness in
             try await eventually("the lag of all partitions is known") {

@@ -10,13 +10,14 @@ struct PaidCallsTests {
 
     // MARK: - Fallback
 
-    @Test func `Auto request moves to the next provider and a named one does not`() async throws {
+    @Test func `An auto request moves to the next provider and a named one does not`() async throws {
         try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
             "PROVIDERS_ORDER": "hotpepper,google-places",
         ]) { harness in
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"503":1}}"#)
-            try await harness.send(WorkerHarness.requests("auto", 5, "auto") + WorkerHarness.requests("named", 5, "hotpepper"))
+            try await harness.send(
+                WorkerHarness.requests("auto", 5, "auto") + WorkerHarness.requests("named", 5, "hotpepper"))
             let outcomes = try await harness.outcomes(10)
             for number in 0..<5 {
                 let moved = try #require(outcomes["auto\(number)"])
@@ -36,7 +37,7 @@ struct PaidCallsTests {
 
     // MARK: - Breaker
 
-    @Test func `Requests end at once with retry after while a breaker is open`() async throws {
+    @Test func `Requests end at once with a retry time while a breaker is open`() async throws {
         try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5",
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "2m",
@@ -44,7 +45,9 @@ struct PaidCallsTests {
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
             try await harness.send(WorkerHarness.requests("failing", 5, "hotpepper"))
             for outcome in try await harness.outcomes(5).values { #expect(outcome.code == "upstream-unavailable") }
-            try await harness.send(WorkerHarness.requests("refused", 10, "hotpepper") + WorkerHarness.requests("other", 1, "google-places"))
+            try await harness.send(
+                WorkerHarness.requests("refused", 10, "hotpepper") + WorkerHarness.requests("other", 1, "google-places")
+            )
             for (id, outcome) in try await harness.outcomes(11) {
                 guard id.hasPrefix("refused") else {
                     #expect(outcome.places != nil, "another provider's breaker is closed")
@@ -68,7 +71,7 @@ struct PaidCallsTests {
         }
     }
 
-    @Test func `Held requests stay in Kafka until the breaker closes`() async throws {
+    @Test func `Parked requests stay uncommitted until the breaker closes`() async throws {
         try await WorkerHarness.run([
             "WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold",
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "4",
@@ -93,7 +96,7 @@ struct PaidCallsTests {
     }
 
     /// 401, the legacy service's REQUEST_DENIED and Hot Pepper's error 2000.
-    @Test func `Worker uses a refused key once and logs it once`() async throws {
+    @Test func `A worker uses a rejected key once and logs it once`() async throws {
         try await WorkerHarness.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { harness in
             try await harness.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
             try await harness.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"REQUEST_DENIED":1}}"#)
@@ -150,7 +153,7 @@ struct PaidCallsTests {
     // MARK: - Rate
 
     /// `Retry-After` of Hot Pepper and of Google's legacy API, RetryInfo of the new one.
-    @Test func `Retry after of one request holds all requests`() async throws {
+    @Test func `The retry time of one request applies to all requests`() async throws {
         try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
             "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
@@ -189,10 +192,11 @@ struct PaidCallsTests {
 
     // MARK: - Expiry
 
-    @Test func `Expired request causes no call`() async throws {
+    @Test func `An expired request causes no call`() async throws {
         try await WorkerHarness.run(["WORKER_MAX_AGE": "10m"]) { harness in
             try await harness.send(WorkerHarness.requests("old", 5, "hotpepper"), age: .seconds(3600))
-            try await harness.send(WorkerHarness.requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
+            try await harness.send(
+                WorkerHarness.requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
             try await harness.send(WorkerHarness.requests("fresh", 5, "hotpepper"))
             for (id, outcome) in try await harness.outcomes(15) {
                 if id.hasPrefix("fresh") {
@@ -207,7 +211,7 @@ struct PaidCallsTests {
     }
 
     /// No call is made for a parked request that has expired.
-    @Test func `Held request expires without a call`() async throws {
+    @Test func `A parked request expires without a call`() async throws {
         try await WorkerHarness.run([
             "WORKER_MAX_AGE": "4s", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
         ]) { harness in
@@ -226,7 +230,7 @@ struct PaidCallsTests {
 
     // MARK: - Undelivered answers
 
-    @Test func `Worker counts a call whose answer was not delivered`() async throws {
+    @Test func `A worker counts a call whose answer was not used`() async throws {
         try await WorkerHarness.run { harness in
             try await harness.configureProviders(#"{"latency":"30s"}"#)
             let session = #","sessionId":"one","timeoutMs":20000"#
@@ -248,7 +252,7 @@ struct PaidCallsTests {
 
     // MARK: - Terms
 
-    @Test func `Result carries the credits that the terms ask for`() async throws {
+    @Test func `A result carries the credits that the terms ask for`() async throws {
         let credits = [
             "hotpepper": "Powered by ホットペッパーグルメ Webサービス", "google-places": "Google Maps",
             "google-places-legacy": "Google Maps",

@@ -49,7 +49,7 @@ struct RefusedCommitTests {
         return fixture.provider.targets.count
     }
 
-    @Test func `Worker begins nothing while commits are refused`() async throws {
+    @Test func `A worker begins no request while commits are rejected`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
         let outcomes = try await fixture.whileWorking(settings) { lane in
@@ -73,7 +73,7 @@ struct RefusedCommitTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: zip([rebalanceInProgress, groupAuthorizationFailed], End.allCases))
-    func `Worker that brokers do not hear ends all the same`(code: Int32, by end: End) async throws {
+    func `A worker ends although its commits are rejected`(code: Int32, by end: End) async throws {
         let fixture = try await fixture()
         refuse(at: fixture, with: code)
         let loop = try EventLoop()
@@ -92,7 +92,7 @@ struct RefusedCommitTests {
     }
 
     /// A drain during a rebalance, as when all workers are replaced one after another.
-    @Test func `Drain repeats a commit until its grace is over`() async throws {
+    @Test func `A drain repeats a commit until its grace ends`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
         let begun = try await fixture.whileWorking {
@@ -114,7 +114,7 @@ struct RefusedCommitTests {
 
     /// The lanes of a process end at different times. The embedded coordinator rejects commits during a rebalance, which begins as
     /// soon as one of the lanes has left.
-    @Test func `Lanes of one process leave once all have committed`() async throws {
+    @Test func `Lanes of a process leave the group after all have committed`() async throws {
         let fixture = try WorkerFixture(session: 3000) { target in
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.contains("slow") ? 900 : 0))
         }
@@ -150,7 +150,7 @@ struct RefusedCommitTests {
     }
 
     /// Lost partitions have another owner, so there is nothing to wait for.
-    @Test func `Lost partition holds nothing up`() async throws {
+    @Test func `A lost partition delays no request`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
         try await fixture.whileWorking(settings) { lane in
@@ -161,7 +161,7 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    @Test func `Revoked partition holds nothing up`() async throws {
+    @Test func `A revoked partition delays no request`() async throws {
         // Revokes all partitions, including those that are assigned again.
         let fixture = try await fixture(assignor: "range")
         refuse(at: fixture)
@@ -176,7 +176,7 @@ struct RefusedCommitTests {
     }
 
     /// Metrics and logs show overdue commits, and what to do.
-    @Test(.timeLimit(.minutes(2))) func `Overdue commits are seen from outside`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Overdue commits are reported`() async throws {
         try await WorkerHarness.run { harness in
             harness.broker.fail(.offsetCommit, with: 30, count: 100_000)
             try await harness.send([WorkerHarness.request("a", "hotpepper")])

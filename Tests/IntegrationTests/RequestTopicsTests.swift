@@ -41,7 +41,7 @@ struct RequestTopicsTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "topics are made while a test runs"))
-    func `Requests of both topics are answered once by workers that come and go`() async throws {
+    func `Requests of both topics have one outcome although workers change`() async throws {
         let fixture = try Fixture()
         let result = await Result.of {
             try await fixture.send("a", to: fixture.topics.requestTopics[0])
@@ -64,7 +64,7 @@ struct RequestTopicsTests {
     /// During a rolling update, some workers read only one of the topics. The group assigns each partition
     /// to a member that reads its topic.
     @Test(.enabled(if: TestBroker.isEmbedded, "topics are made while a test runs"))
-    func `Worker of the first topic alone works beside one of both`() async throws {
+    func `A worker of one topic works beside one of both`() async throws {
         let fixture = try Fixture()
         let result = await Result.of {
             try await fixture.base.whileWorking { _ in

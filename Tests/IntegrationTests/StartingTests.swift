@@ -10,7 +10,7 @@ struct StartingTests {
     // MARK: - A start that fails
 
     /// A crash-looping pod beside a healthy one.
-    @Test(.timeLimit(.minutes(2))) func `Worker that cannot start leaves the others partitions alone`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker that cannot start causes no rebalance`() async throws {
         // Members learn of a rebalance by their heartbeats.
         let kafka = ["KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=100,fetch.wait.max.ms=10"]
         try await WorkerHarness.run(kafka) { harness in
@@ -51,7 +51,7 @@ struct StartingTests {
     ]
 
     @Test(arguments: keyless)
-    func `Worker that can ask no provider does not start`(settings: [String: String], words: [String]) async throws {
+    func `A worker without a provider does not start`(settings: [String: String], words: [String]) async throws {
         let broker = try EmbeddedBroker(topics: ["location-search.requests": 1])
         let base = ["KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0"]
         let worker = try RunningProgram(["worker"], environment: base.merging(settings) { $1 })
@@ -64,7 +64,7 @@ struct StartingTests {
         for word in words { #expect(worker.error.contains(word), "\(word) in \(worker.error)") }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Request for a provider without a key ends as unauthorized`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A request for a provider without a key ends as unauthorized`() async throws {
         let settings = [
             "HOTPEPPER_API_KEY": "", "GOOGLE_PLACES_API_KEY": "any text", "PROVIDERS_ORDER": "google-places",
         ]
@@ -76,7 +76,8 @@ struct StartingTests {
 
     // MARK: - Reports from the start
 
-    @Test(.timeLimit(.minutes(2))) func `Worker shows its version and providers before the first request`() async throws
+    @Test(.timeLimit(.minutes(2))) func `A worker shows its version and providers before the first request`()
+        async throws
     {
         let program = try RunningProgram(["--version"])
         defer { program.end() }
@@ -107,7 +108,7 @@ struct StartingTests {
     }
 
     /// A loop may be blocked for 10 s; this is no setting. The watch must not mistake a longer standstill of the process for that.
-    @Test(.timeLimit(.minutes(2))) func `Frozen process is alive as soon as it goes on`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A frozen process is alive as soon as it goes on`() async throws {
         try await WorkerHarness.run { harness in
             harness.worker.signal(SIGSTOP)
             try await Task.sleep(for: .seconds(11))
@@ -122,7 +123,7 @@ struct StartingTests {
     }
 
     /// The reader of its log has stopped reading, and the log exceeds the pipe and the buffer by far.
-    @Test(.timeLimit(.minutes(2))) func `Worker whose log nobody reads works on and ends`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker whose log is not read works on and ends`() async throws {
         let settings = ["LOG_LEVEL": "trace", "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000"]
         try await WorkerHarness.run(settings) { harness in
             harness.worker.stopReading()

@@ -39,7 +39,7 @@ struct WorkerTests {
     }
 
     /// More than begin at once (`InFlightWindow.least`): a slow provider gets all requests that may be in flight.
-    @Test func `Worker keeps as many requests in flight as configured`() async throws {
+    @Test func `A worker keeps as many requests in flight as configured`() async throws {
         let mayAnswer = Gate()
         let fixture = try WorkerFixture { _ in
             mayAnswer.wait()
@@ -99,7 +99,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    @Test func `Newer request of a session supersedes the one in flight`() async throws {
+    @Test func `A newer request of a session supersedes the one in flight`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(800)) }
         try await fixture.send((0..<5).map { ("same", WorkerFixture.request("s\($0)", #","sessionId":"one""#)) })
         let records = try await fixture.run(expecting: 5)
@@ -110,7 +110,7 @@ struct WorkerTests {
 
     /// Task groups end their children by cancellation: it drains the worker too.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact"))
-    func `Cancelled worker drains`() async throws {
+    func `A cancelled worker drains`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
         let loop = try EventLoop()
         let lane = try fixture.lane(on: loop)
@@ -128,7 +128,7 @@ struct WorkerTests {
     /// A worker that cannot start ends, including its clients, and reports the reason.
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Worker that cannot begin ends with the reason`() async throws {
+    func `A worker that cannot start ends with the reason`() async throws {
         let fixture = try WorkerFixture()
         let loop = try EventLoop()
         fixture.broker.embedded?.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -140,7 +140,7 @@ struct WorkerTests {
 
     /// Billed results are kept until they are delivered, by a new producer if the old one has failed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Worker replaces a failed producer without asking again`() async throws {
+    func `A worker replaces a failed producer without further calls`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let ids = (0..<40).map { "p\($0)" }
         try await fixture.send(
@@ -155,7 +155,7 @@ struct WorkerTests {
 
     /// Unconfirmed outcomes are in memory twice, so their bytes are limited, not only their number.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Worker takes little while much is undelivered`() async throws {
+    func `A worker takes few requests while many bytes are undelivered`() async throws {
         let (count, size) = (250, 50_000)
         let shops = (0..<100).map { number in
             let address = String(repeating: "x", count: size / 100)
@@ -184,7 +184,7 @@ struct WorkerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func `Producer that keeps failing ends the worker`() async throws {
+    func `A producer that keeps failing ends the worker`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         try await fixture.send([("k", WorkerFixture.request("r"))])
         fixture.broker.embedded?.fail(.produce, with: 45, count: 20)

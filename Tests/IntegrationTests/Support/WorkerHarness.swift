@@ -114,9 +114,7 @@ struct WorkerHarness: Sendable {
 
     /// Runs another command of `locsearch` with the settings of the worker.
     /// - Returns: its output and its errors.
-    func command(
-        _ arguments: [String], _ settings: [String: String] = [:], code: Int32 = 0
-    ) async throws -> String {
+    func command(_ arguments: [String], _ settings: [String: String] = [:], code: Int32 = 0) async throws -> String {
         let program = try RunningProgram(arguments, environment: environment.merging(settings) { $1 })
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }

@@ -11,7 +11,7 @@ struct FleetSimulationTests {
     private static let isOrderFixed = ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil
 
     @Test(.enabled(if: isOrderFixed, "SWIFT_DETERMINISTIC_HASHING is not set"))
-    func `Schedule runs the same from the same seed`() {
+    func `A seed determines its schedule`() {
         for seed in 1...4 as ClosedRange<UInt64> {
             let (first, second) = (
                 FleetSimulation.run(FleetPlan(seed: seed)), FleetSimulation.run(FleetPlan(seed: seed))
@@ -26,7 +26,7 @@ struct FleetSimulationTests {
         #expect(Set(digests).count == digests.count)
     }
 
-    @Test func `Leaving a fault out changes nothing else`() {
+    @Test func `Omitting a fault changes nothing else`() {
         guard
             let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
                 $0.faults.count > 1
@@ -43,7 +43,7 @@ struct FleetSimulationTests {
     }
 
     /// The judge detects that a fleet cannot answer, and the finding names the requests.
-    @Test func `Fleet whose provider never answers in time still gives an outcome to each request`() {
+    @Test func `Each request has an outcome although the provider always fails`() {
         var plan = FleetPlan(seed: 7)
         (plan.faults, plan.failures, plan.latency) = ([], 1, 10...20)
         let outcome = FleetSimulation.run(plan)
@@ -51,7 +51,7 @@ struct FleetSimulationTests {
     }
 
     /// With exactly-once, newer workers write no done-sets while older ones are there.
-    @Test func `Metadata gets lost in every way`() {
+    @Test func `Plans lose metadata in every way`() {
         let plans = (1...300 as ClosedRange<UInt64>).map { FleetPlan(seed: $0) }
         let mixed = plans.filter { $0.olderProcesses != 0 }
         #expect(mixed.contains { $0.delivery == .atLeastOnce && $0.settings.doneSetBytes > 0 })
@@ -66,7 +66,7 @@ struct FleetSimulationTests {
     }
 
     /// As MirrorMaker does. With another offset the metadata names other records, which would be skipped.
-    @Test func `Text that a tool copies to another offset loses nothing`() {
+    @Test func `Metadata that a tool copies to another offset loses no request`() {
         let plans = (1...400 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.filter { plan in
             plan.settings.doneSetBytes > 100 && plan.faults.contains { $0.name == "metadata copied" }
         }
@@ -83,7 +83,7 @@ struct FleetSimulationTests {
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, true, 3), (.exactlyOnce, true, 3), (.atLeastOnce, false, 5),
     ])
-    func `Record that ends processes is set aside after as many as documented`(
+    func `A record is set aside after the documented number of crashes`(
         delivery: WorkerConfiguration.Delivery, traps: Bool, ends: Int
     ) throws {
         let plan = try #require(
@@ -99,7 +99,7 @@ struct FleetSimulationTests {
     }
 
     /// Without its fault, the record is a request like any other.
-    @Test func `Record ends nothing once its fault is left out`() throws {
+    @Test func `A record without its fault crashes no process`() throws {
         let found = (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
             plan.isOnlyPoisoned && !plan.poisons.isEmpty
         }
@@ -110,7 +110,7 @@ struct FleetSimulationTests {
         #expect(outcome.kills == 0)
     }
 
-    @Test func `Story has every fault`() {
+    @Test func `The story has every fault`() {
         guard
             let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
                 $0.faults.count > 2

@@ -57,7 +57,7 @@ struct LongRunTests {
         #expect(result.lost.isEmpty && lines.all.isEmpty)
     }
 
-    @Test func `Part whose process is killed is lost in one line`() throws {
+    @Test func `A part whose process is killed is reported in one line`() throws {
         let result = try run(seeds: 1000) { part, file in
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -79,7 +79,7 @@ struct LongRunTests {
     }
 
     @Test(arguments: [nil, 19])
-    func `Part that does not tell of all its schedules is lost`(told: Int?) throws {
+    func `A part with an incomplete tally is lost`(told: Int?) throws {
         let result = try run(seeds: 20, jobs: 1) { _, file in
             if let told { try writeTally(of: told, to: file) }
             return FakeProcess()
@@ -88,7 +88,7 @@ struct LongRunTests {
         #expect(lines.all.count == 1)
     }
 
-    @Test func `Part that fails is lost even with a tally`() throws {
+    @Test func `A part that fails is lost even with a tally`() throws {
         let result = try run(seeds: 20, jobs: 1) { part, file in
             try writeTally(of: part.count, to: file)
             return FakeProcess(failure: "exit code 1")

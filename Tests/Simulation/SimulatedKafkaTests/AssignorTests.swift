@@ -61,7 +61,7 @@ struct AssignorTests {
     ]
 
     @Test(arguments: cases)
-    func `Claims decide who keeps what`(example: Case) {
+    func `Claims decide which member keeps a partition`(example: Case) {
         let members = example.claims.map { member in
             (
                 id: member.id,
@@ -76,7 +76,7 @@ struct AssignorTests {
 
     /// The answer to a member's SyncGroup comes too late: the group has gone on, and the claimed partitions
     /// are not assigned to other members.
-    @Test func `Member whose sync came too late keeps its partitions`() {
+    @Test func `A member whose SyncGroup was answered too late keeps its partitions`() {
         let fixture = ClientFixture()
         let (_, first) = fixture.consumer("first")
         let (member, second) = fixture.consumer("second")

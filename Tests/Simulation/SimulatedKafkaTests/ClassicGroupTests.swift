@@ -3,7 +3,7 @@ import Testing
 
 /// The rules of classic groups that Simulation/conformance.json does not contain: see `ConformanceTests`.
 struct ClassicGroupTests {
-    @Test func `First member waits for others`() {
+    @Test func `The first member waits for others`() {
         let fixture = ClusterFixture { $0.initialRebalanceDelay = .seconds(3) }
         let first = fixture.join()
         fixture.pass(.seconds(2))
@@ -17,7 +17,7 @@ struct ClassicGroupTests {
         #expect(second.value?.generation == 1)
     }
 
-    @Test func `Member that does not join again is left out`() {
+    @Test func `A member that does not join again is removed`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         let other = fixture.join()
@@ -30,7 +30,7 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .unknownMemberID)
     }
 
-    @Test func `Silent member is thrown out`() {
+    @Test func `A silent member is removed`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         fixture.pass(.seconds(9))
@@ -40,7 +40,7 @@ struct ClassicGroupTests {
         #expect(fixture.cluster.members(of: "workers").isEmpty)
     }
 
-    @Test func `Member that does not ask for its assignment is thrown out`() throws {
+    @Test func `A member that does not sync is removed`() throws {
         let fixture = ClusterFixture()
         let joined = try #require(fixture.join(rebalance: .seconds(5)).value)
         let member = MemberName(id: joined.memberID, generation: joined.generation)
@@ -48,13 +48,13 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .unknownMemberID)
     }
 
-    @Test func `Leader that joins again begins a rebalance`() throws {
+    @Test func `A leader that joins again begins a rebalance`() throws {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         #expect(fixture.join(id: member.id).value?.generation == 2)
     }
 
-    @Test func `Waiting sync is told of a rebalance`() throws {
+    @Test func `A rebalance ends a waiting SyncGroup`() throws {
         let fixture = ClusterFixture()
         let first = try #require(fixture.join().value)
         let second = fixture.join()
@@ -72,7 +72,7 @@ struct ClassicGroupTests {
         #expect(other.value?.protocolName == "range")
     }
 
-    @Test func `Full group takes nobody`() {
+    @Test func `A full group accepts no member`() {
         let fixture = ClusterFixture { $0.maxGroupSize = 1 }
         _ = fixture.stableMember()
         #expect(fixture.join().value?.error == .groupMaxSizeReached)
@@ -80,7 +80,7 @@ struct ClassicGroupTests {
 
     // MARK: - Static members
 
-    @Test func `Former self of a static member is fenced`() {
+    @Test func `The former instance of a static member is fenced`() {
         let fixture = ClusterFixture()
         let former = fixture.stableMember(instanceID: "i1")
         _ = fixture.join(instanceID: "i1")
@@ -91,7 +91,7 @@ struct ClassicGroupTests {
 
     // MARK: - Coordinators
 
-    @Test func `Group is found again by a new coordinator`() throws {
+    @Test func `A new coordinator has the group`() throws {
         let fixture = ClusterFixture { $0.brokers = 2 }
         let member = fixture.stableMember()
         let other = fixture.join()
@@ -108,7 +108,7 @@ struct ClassicGroupTests {
         #expect(fixture.commit(1, as: member) == .none)
     }
 
-    @Test func `Coordinator that is down ends no sessions`() {
+    @Test func `No session ends while the coordinator is down`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         let coordinator = fixture.cluster.coordinator(.group("workers"))

@@ -4,7 +4,7 @@ import Testing
 struct CommitTests {
     /// Tansu drops the metadata.
     @Test(arguments: [true, false])
-    func `Brokers keep the text beside an offset or drop it`(keeps: Bool) {
+    func `Brokers keep the metadata of an offset or drop it`(keeps: Bool) {
         let fixture = ClusterFixture { $0.keepsOffsetMetadata = keeps }
         let offsets = [fixture.partition(0): OffsetToCommit(5, metadata: "text")]
         #expect(fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets)).error == .none)
@@ -13,7 +13,7 @@ struct CommitTests {
         #expect(fixture.cluster.commits(by: "workers")[fixture.partition(0)]?.metadata == (keeps ? "text" : ""))
     }
 
-    @Test func `Group that is not there has no generation`() {
+    @Test func `A commit of a member to an unknown group is rejected`() {
         let fixture = ClusterFixture()
         let member = MemberName(id: "m", generation: 1)
         let offsets = [fixture.partition(0): OffsetToCommit(1)]
@@ -25,13 +25,13 @@ struct CommitTests {
         (Permission.readGroup("workers"), ErrorCode.groupAuthorizationFailed),
         (.readTopic("requests"), .topicAuthorizationFailed),
     ])
-    func `Commits need permission`(denied: Permission, expected: ErrorCode) {
+    func `A commit needs permission`(denied: Permission, expected: ErrorCode) {
         let fixture = ClusterFixture()
         fixture.cluster.denied = [denied]
         #expect(fixture.commit(5) == expected)
     }
 
-    @Test func `Partitions that are not there are refused one by one`() {
+    @Test func `Only commits of unknown partitions are rejected`() {
         let fixture = ClusterFixture()
         let offsets = [fixture.partition(0): OffsetToCommit(1), fixture.partition(9): OffsetToCommit(1)]
         let answer = fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets))

@@ -4,7 +4,7 @@ import Testing
 /// Plays the same steps to the model as `ops/experiments/run conformance` plays to real clusters. If the two differ, the model is wrong.
 struct ConformanceTests {
     @Test(arguments: [ClusterRules.MemberEpochCheck.equal, .sinceAssignment])
-    func `Model answers as Kafka does`(check: ClusterRules.MemberEpochCheck) throws {
+    func `The model answers as Kafka does`(check: ClusterRules.MemberEpochCheck) throws {
         let scenarios = try ConformancePlayer.scenarios()
         #expect(scenarios.count >= 10)
         for scenario in scenarios {

@@ -7,7 +7,7 @@ struct ConsumerGroupTests {
         numbers.map(fixture.partition)
     }
 
-    @Test func `Target is computed again only after the interval`() {
+    @Test func `The target is computed again only after the interval`() {
         let fixture = ClusterFixture { $0.consumerAssignmentInterval = .seconds(1) }
         #expect(fixture.beat("a", epoch: 0).assignment == partitions(fixture, 0, 1))
 
@@ -29,7 +29,7 @@ struct ConsumerGroupTests {
     @Test(arguments: [
         (Int32(3), ErrorCode.none), (4, .fencedMemberEpoch), (2, .none), (1, .fencedMemberEpoch),
     ])
-    func `Epochs that are not the members are fenced`(epoch: Int32, expected: ErrorCode) {
+    func `An epoch that is not the member's is fenced`(epoch: Int32, expected: ErrorCode) {
         let fixture = ClusterFixture(partitions: 1)
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.beat("b", epoch: 0)
@@ -40,7 +40,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("a", epoch: epoch, owned: partitions(fixture, 0)).error == expected)
     }
 
-    @Test func `Member that gives nothing up is thrown out`() {
+    @Test func `A member that revokes nothing is removed`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.beat("b", epoch: 0)
@@ -50,7 +50,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("b", epoch: 2).assignment == partitions(fixture, 0, 1))
     }
 
-    @Test func `Partitions that are added are shared`() {
+    @Test func `Added partitions are assigned`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.cluster.createPartitions(CreatePartitionsRequest(fixture.topic, count: 3))
@@ -59,7 +59,7 @@ struct ConsumerGroupTests {
         #expect(answer.assignment == partitions(fixture, 0, 1, 2))
     }
 
-    @Test func `Static member goes on where its former self stopped`() {
+    @Test func `A static member goes on where its former instance stopped`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0, instanceID: "i1")
         #expect(fixture.beat("b", epoch: 0, instanceID: "i1").error == .unreleasedInstanceID)
@@ -70,7 +70,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("a", epoch: 1, instanceID: "i1").error == .fencedInstanceID)
     }
 
-    @Test func `Requests that make no sense are refused`() {
+    @Test func `Invalid requests are rejected`() {
         let fixture = ClusterFixture()
         var request = ConsumerGroupHeartbeatRequest("workers", memberID: "a", memberEpoch: 0)
         #expect(fixture.cluster.consumerGroupHeartbeat(request).error == .invalidRequest)
@@ -81,7 +81,7 @@ struct ConsumerGroupTests {
         #expect(fixture.cluster.consumerGroupHeartbeat(request).error == .unsupportedAssignor)
     }
 
-    @Test func `Both protocols do not mix`() {
+    @Test func `A group does not mix both protocols`() {
         let fixture = ClusterFixture()
         _ = fixture.stableMember()
         #expect(fixture.beat("a", epoch: 0).error == .groupIDNotFound)
@@ -108,7 +108,7 @@ struct ConsumerGroupTests {
         #expect(fixture.commit(1, as: MemberName(id: "a", generation: epoch)) == expected)
     }
 
-    @Test func `Old commit requests are refused`() {
+    @Test func `Old versions of OffsetCommit are rejected`() {
         let fixture = risen(.equal)
         let offsets = [fixture.partition(0): OffsetToCommit(1)]
         let request = OffsetCommitRequest("workers", as: MemberName(id: "a", generation: 2), offsets, version: 8)
@@ -116,7 +116,7 @@ struct ConsumerGroupTests {
     }
 
     @Test(arguments: [(Int32(2), ErrorCode.none), (1, .staleMemberEpoch)])
-    func `Questions name the members epoch`(epoch: Int32, expected: ErrorCode) {
+    func `OffsetFetch names the member's epoch`(epoch: Int32, expected: ErrorCode) {
         let fixture = risen(.equal)
         let member = MemberName(id: "a", generation: epoch)
         let request = OffsetFetchRequest("workers", [fixture.partition(0)], member: member)

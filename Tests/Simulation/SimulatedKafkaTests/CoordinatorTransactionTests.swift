@@ -3,7 +3,7 @@ import Testing
 
 /// The rules of transactions that Simulation/conformance.json does not contain: see `ConformanceTests`.
 struct CoordinatorTransactionTests {
-    @Test func `Transaction that wrote nothing leaves a marker`() {
+    @Test func `An empty transaction leaves a marker`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)
@@ -12,7 +12,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.fetch().highWatermark == 1)
     }
 
-    @Test func `Open transaction holds back others`() {
+    @Test func `An open transaction delays readers of others`() {
         let fixture = ClusterFixture()
         let (first, second) = (fixture.transactionalProducer("one"), fixture.transactionalProducer("two"))
         _ = fixture.addPartitions(by: first, id: "one")
@@ -30,7 +30,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - The end
 
-    @Test func `Next transaction waits for the markers`() {
+    @Test func `The next transaction waits for the markers`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)
@@ -61,7 +61,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Fencing
 
-    @Test func `A client that knows the error is told that it is fenced`() {
+    @Test func `A client that knows PRODUCER_FENCED receives it`() {
         let fixture = ClusterFixture()
         let old = fixture.transactionalProducer()
         _ = fixture.transactionalProducer()
@@ -80,13 +80,13 @@ struct CoordinatorTransactionTests {
     }
 
     @Test(arguments: [(Int64(0), ErrorCode.invalidTransactionTimeout), (.seconds(901), .invalidTransactionTimeout)])
-    func `Timeouts have bounds`(timeout: Int64, expected: ErrorCode) {
+    func `Transaction timeouts have bounds`(timeout: Int64, expected: ErrorCode) {
         let fixture = ClusterFixture()
         let request = InitProducerIDRequest("tx", transactionTimeout: timeout)
         #expect(fixture.cluster.initProducerID(request).error == expected)
     }
 
-    @Test func `Id that is not used is forgotten`() {
+    @Test func `An unused transactional id is forgotten`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         fixture.pass(.seconds(8 * 86_400))
@@ -95,7 +95,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Partitions
 
-    @Test func `One forbidden topic forbids all`() {
+    @Test func `One forbidden topic forbids all partitions of a request`() {
         let fixture = ClusterFixture()
         _ = fixture.cluster.createTopic(CreateTopicRequest("secret"))
         fixture.cluster.denied = [.writeTopic("secret")]
@@ -107,7 +107,7 @@ struct CoordinatorTransactionTests {
         #expect(answer.results[fixture.partition(0)] == .operationNotAttempted)
     }
 
-    @Test func `Transactional i ds need permission`() {
+    @Test func `Transactional ids need permission`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         fixture.cluster.denied = [.writeTransactionalID("tx")]
@@ -127,7 +127,7 @@ struct CoordinatorTransactionTests {
         return producer
     }
 
-    @Test func `Later commit wins over a transaction`() {
+    @Test func `A later commit wins over a transaction`() {
         let fixture = ClusterFixture()
         let producer = withOffsets(fixture)
         _ = fixture.commit(7, by: producer)
@@ -144,7 +144,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.commit(1, by: withOffsets(fixture)) == .none)
     }
 
-    @Test func `Transaction commits while a rebalance completes`() {
+    @Test func `A transaction may commit while a rebalance completes`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         _ = fixture.join(id: member.id)
@@ -154,7 +154,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Moving coordinators
 
-    @Test func `End that took effect is found by a new coordinator`() {
+    @Test func `A new coordinator has the end that took effect`() {
         let fixture = ClusterFixture { $0.brokers = 2 }
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)

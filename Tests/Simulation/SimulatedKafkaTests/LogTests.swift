@@ -20,7 +20,7 @@ struct LogTests {
         #expect(fixture.fetch(from: 0).error == .none)
     }
 
-    @Test func `Retention deletes what is old`() {
+    @Test func `Retention deletes old records`() {
         var settings = TopicSettings()
         settings.retention = .seconds(10)
         let fixture = ClusterFixture(settings: settings)
@@ -33,7 +33,7 @@ struct LogTests {
         #expect(fixture.fetch(from: 1).entries.count == 1)
     }
 
-    @Test func `Waiting fetch is answered by the first record`() {
+    @Test func `The first record ends a waiting fetch`() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
         let request = FetchRequest([.init(fixture.partition(0), offset: 0)], maxWait: .milliseconds(500))
@@ -46,7 +46,7 @@ struct LogTests {
     }
 
     /// A combined fetch of ten steps of 100 ms each ends with the third step, in which its client needs something else.
-    @Test func `Fetch that stands for several ends with the one that is under way`() {
+    @Test func `A combined fetch ends with its current step`() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
         let (request, fetchTimeout) = (
@@ -68,7 +68,7 @@ struct LogTests {
         #expect(answer.value != nil)
     }
 
-    @Test func `Records that not all replicas have go with their leader`() {
+    @Test func `Records that are not replicated are lost with their leader`() {
         let fixture = ClusterFixture { $0.brokers = 3 }
         fixture.produce(["kept"])
         let answer = Box<ProduceResponse>()
@@ -83,7 +83,7 @@ struct LogTests {
     }
 
     /// A coordinator writes markers with acks=all, and again if the leader that had one is gone.
-    @Test func `Marker that not all replicas had is written again`() {
+    @Test func `A marker that was not replicated is written again`() {
         let fixture = ClusterFixture { $0.brokers = 3 }
         let producer = fixture.transactionalProducer()
         #expect(fixture.addPartitions(by: producer) == .none)
@@ -101,7 +101,7 @@ struct LogTests {
         #expect(fixture.addPartitions(by: producer) == .none)
     }
 
-    @Test func `Produce that waits too long is in the log all the same`() {
+    @Test func `A batch that times out is in the log all the same`() {
         let fixture = ClusterFixture()
         let answer = Box<ProduceResponse>()
         fixture.cluster.holdReplication(of: fixture.partition(0), true)
@@ -126,7 +126,7 @@ struct LogTests {
                 ErrorCode.messageTooLarge, .topicAuthorizationFailed, .notLeaderOrFollower, .unknownTopicOrPartition,
                 .notEnoughReplicas, .invalidTimestamp, .invalidRecord,
             ]))
-    func `Records are refused`(refusal: Refusal, expected: ErrorCode) {
+    func `Records are rejected with the protocol's errors`(refusal: Refusal, expected: ErrorCode) {
         var settings = TopicSettings()
         settings.maxMessageBytes = 200
         settings.isCompacted = refusal == .withoutKey
@@ -170,7 +170,7 @@ struct LogTests {
     }
 
     @Test(arguments: [(Int32(-1), ErrorCode.none), (0, .fencedLeaderEpoch), (1, .none), (2, .unknownLeaderEpoch)])
-    func `Readers of an other leader epoch are refused`(epoch: Int32, expected: ErrorCode) {
+    func `Fetches with another leader epoch are rejected`(epoch: Int32, expected: ErrorCode) {
         let fixture = ClusterFixture()
         fixture.cluster.moveLeader(of: fixture.partition(0), to: 1)
         let request = FetchRequest.Partition(fixture.partition(0), offset: 0, leaderEpoch: epoch)
@@ -188,14 +188,14 @@ struct LogTests {
         #expect(fixture.produce(["a"], by: producer, sequence: 0).error == .outOfOrderSequenceNumber)
     }
 
-    @Test func `Numbers go on from zero after the largest`() {
+    @Test func `Sequence numbers go on from zero after the largest`() {
         let fixture = ClusterFixture()
         let producer = ProducerIdentity(id: 77, epoch: 0)
         #expect(fixture.produce(["a"], by: producer, sequence: .max).error == .none)
         #expect(fixture.produce(["b"], by: producer, sequence: 0).error == .none)
     }
 
-    @Test func `Producer that is forgotten may go on with any number`() {
+    @Test func `A forgotten producer may go on with any number`() {
         let fixture = ClusterFixture()
         let producer = ProducerIdentity(id: 5, epoch: 0)
         fixture.produce(["a"], by: producer, sequence: 0)

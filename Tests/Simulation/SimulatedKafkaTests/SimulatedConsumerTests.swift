@@ -14,7 +14,7 @@ struct SimulatedConsumerTests {
     ]
 
     @Test(arguments: kinds)
-    func `Member reads commits and goes on`(kind: @Sendable (inout Settings) -> Void) throws {
+    func `A member reads and commits and its successor goes on`(kind: @Sendable (inout Settings) -> Void) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"])
         let (first, events) = fixture.consumer("first", kind)
@@ -42,7 +42,7 @@ struct SimulatedConsumerTests {
                 ["assigned [0, 1]", "assigned []", "revoked [1]", "assigned []"],
                 ["assigned [0, 1]", "revoked [1]"],
             ]))
-    func `Partition moves to a second member`(kind: @Sendable (inout Settings) -> Void, expected: [String]) {
+    func `A partition moves to a second member`(kind: @Sendable (inout Settings) -> Void, expected: [String]) {
         let fixture = ClientFixture()
         let (_, first) = fixture.consumer("first", kind)
         fixture.pass(.seconds(3))
@@ -55,7 +55,7 @@ struct SimulatedConsumerTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["a"])
     }
 
-    @Test func `Cooperative member is in the new generation when it is told to give up`() throws {
+    @Test func `A cooperative member is in the new generation when partitions are revoked`() throws {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(3))
@@ -75,7 +75,8 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: [Settings.Assignor.range, .cooperativeSticky])
-    func `What the handler stores is committed before the partition goes`(assignor: Settings.Assignor) throws {
+    func `Offsets that the handler stores are committed before the partition moves`(assignor: Settings.Assignor) throws
+    {
         let fixture = ClientFixture()
         fixture.append(["a", "b"], to: 1)
         let (consumer, recorder) = fixture.consumer("first") { $0.assignor = assignor }
@@ -91,7 +92,7 @@ struct SimulatedConsumerTests {
         #expect(fixture.cluster.committed(by: "workers")[PartitionID("requests", 1)] == 2)
     }
 
-    @Test func `Commit after a revocation waits for the next assignment`() {
+    @Test func `A commit after a revocation waits for the next assignment`() {
         let fixture = ClientFixture()
         fixture.append(["a"], to: 0)
         fixture.append(["b"], to: 1)
@@ -112,7 +113,7 @@ struct SimulatedConsumerTests {
 
     /// A crashing process waits for the answer only up to the limit, and ends either way.
     @Test(arguments: [true, false])
-    func `Commit of a process that crashes is answered or takes too long`(isCutOff: Bool) throws {
+    func `A commit of a crashing process is answered or times out`(isCutOff: Bool) throws {
         let fixture = ClientFixture()
         fixture.append(["a"], to: 0)
         let (consumer, _) = fixture.consumer("first")
@@ -134,7 +135,7 @@ struct SimulatedConsumerTests {
     }
 
     /// The group removes a member during an ordinary revocation, and reports that in the answer to a heartbeat.
-    @Test func `Loss during a revocation is told after it`() {
+    @Test func `A loss during a revocation is reported after it`() {
         let fixture = ClientFixture()
         let (_, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))
@@ -154,7 +155,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: [true, false])
-    func `Commit that meets a new generation`(loses: Bool) throws {
+    func `A commit that meets a new generation fails and may lose the assignment`(loses: Bool) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"])
         let (consumer, recorder) = fixture.consumer("first") { $0.losesAssignmentByStaleCommits = loses }
@@ -198,7 +199,7 @@ struct SimulatedConsumerTests {
         #expect(records.map(\.offset) == [2])
     }
 
-    @Test func `Coordinator that moves costs nothing`() {
+    @Test func `A coordinator that moves changes no assignment`() {
         let fixture = ClientFixture { $0.brokers = 3 }
         let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(5))
@@ -209,7 +210,7 @@ struct SimulatedConsumerTests {
         #expect(consumer.membership != nil)
     }
 
-    @Test func `Brokers that are down are noticed`() {
+    @Test func `The consumer notices that the brokers are down`() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("first")
         fixture.pass(.seconds(3))

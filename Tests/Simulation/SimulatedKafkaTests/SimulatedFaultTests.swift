@@ -22,7 +22,7 @@ struct SimulatedFaultTests {
 
     // MARK: - Brokers
 
-    @Test func `Broker with a full disk takes and gives nothing`() {
+    @Test func `A broker with a full disk accepts and returns no records`() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         let producer = fixture.producer("p")
@@ -60,7 +60,7 @@ struct SimulatedFaultTests {
     }
 
     /// Only the leader has the record: it is neither confirmed nor visible to readers.
-    @Test func `Record that is not replicated is neither confirmed nor read`() {
+    @Test func `A record that is not replicated is neither confirmed nor read`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         fixture.network.reach { $0.holdReplication(of: Self.results, true) }
@@ -81,8 +81,7 @@ struct SimulatedFaultTests {
 
     /// A classic member itself notices the deletion: a cooperative one loses its partitions.
     @Test(arguments: zip([SimulatedConsumerSettings.Assignor.range, .cooperativeSticky], ["revoked", "lost"]))
-    func `Partitions of a topic that is gone are given up`(assignor: SimulatedConsumerSettings.Assignor, event: String)
-    {
+    func `Partitions of a deleted topic are given up`(assignor: SimulatedConsumerSettings.Assignor, event: String) {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c") { $0.assignor = assignor }
         fixture.append(["a", "b"])
@@ -102,7 +101,7 @@ struct SimulatedFaultTests {
     }
 
     /// The topic exists again before the client has refreshed its metadata. The group's commits went with the former topic.
-    @Test func `Topic that was made again is read from its first record`() throws {
+    @Test func `A recreated topic is read from its first record`() throws {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c")
         fixture.append(["a", "b"])
@@ -122,7 +121,7 @@ struct SimulatedFaultTests {
     }
 
     /// The client has returned no record of the former topic, but its position is behind an aborted record and its marker.
-    @Test func `Client passes over what stands below its position in a topic that was made again`() {
+    @Test func `A client skips records of a recreated topic below its position`() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         var (begins, waits): ([Int64], [Int64]) = ([], [])
@@ -143,7 +142,7 @@ struct SimulatedFaultTests {
     }
 
     /// A commit that was rejected because the topic did not exist is not retried if the topic has been recreated by then.
-    @Test func `Offset of a topic reaches none that was made in its place`() throws {
+    @Test func `An offset of a topic is not committed to the recreated one`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.append(["a", "b", "c"])
@@ -169,7 +168,7 @@ struct SimulatedFaultTests {
     }
 
     /// A commit reached the new topic: it looks like a truncated log.
-    @Test func `Partition whose offset is past its end is read no more`() {
+    @Test func `A partition whose offset is beyond its end is read no more`() {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c")
         var paused: [PartitionID] = []
@@ -193,7 +192,7 @@ struct SimulatedFaultTests {
     // MARK: - A client that stands still
 
     /// None of its code runs, not even for an answer in flight, which would make it send the next request.
-    @Test func `Frozen client sends nothing`() {
+    @Test func `A frozen client sends nothing`() {
         let fixture = ClientFixture()
         var sent: [Int64] = []
         fixture.network.fate = { message in
@@ -213,7 +212,7 @@ struct SimulatedFaultTests {
         #expect(events.events == ["assigned [0, 1]"])
     }
 
-    @Test func `Answers reach a client that stood still in their order`() {
+    @Test func `Answers reach a frozen client in their order`() {
         let fixture = ClientFixture()
         fixture.network.fate = { _ in
             SimulatedNetwork.Fate(requestDelay: .milliseconds(20), answerDelay: .milliseconds(20))
@@ -235,7 +234,7 @@ struct SimulatedFaultTests {
 
     /// The group removes a member that stands still for longer than its session timeout, and accepts it again afterwards.
     @Test(arguments: SimulatedConsumerTests.kinds)
-    func `Member that stands still for too long loses its partitions`(
+    func `A member that is frozen for too long loses its partitions`(
         kind: @Sendable (inout SimulatedConsumerSettings) -> Void
     ) {
         let fixture = ClientFixture {
@@ -265,7 +264,7 @@ struct SimulatedFaultTests {
     // MARK: - KIP-848
 
     /// A partition belongs to its member until a heartbeat confirms the revocation, however long that takes.
-    @Test func `Partition belongs to its member until that has given it up`() {
+    @Test func `A partition belongs to its member until the revocation has completed`() {
         let fixture = ClientFixture()
         let (first, events) = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))

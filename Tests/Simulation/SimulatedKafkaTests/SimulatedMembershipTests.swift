@@ -7,7 +7,7 @@ import Testing
 struct SimulatedMembershipTests {
     typealias Settings = SimulatedConsumerSettings
 
-    @Test func `Static member that starts again moves nothing`() {
+    @Test func `A static member that starts again moves no partition`() {
         let fixture = ClientFixture()
         let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
         let (_, other) = fixture.consumer("other") { $0.instanceID = "i2" }
@@ -22,7 +22,7 @@ struct SimulatedMembershipTests {
         #expect(fixture.cluster.generation(of: "workers") == before.1)
     }
 
-    @Test func `Second instance of a static member fences the first`() {
+    @Test func `The second instance of a static member fences the first`() {
         let fixture = ClientFixture()
         let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
         fixture.pass(.seconds(5))
@@ -31,7 +31,7 @@ struct SimulatedMembershipTests {
         #expect(first.failure?.kind == .fenced)
     }
 
-    @Test func `Epoch of a modern member rises without an event`() {
+    @Test func `The epoch of a KIP-848 member rises without an event`() {
         let fixture = ClientFixture(partitions: 1)
         let (consumer, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))
@@ -44,7 +44,7 @@ struct SimulatedMembershipTests {
     }
 
     /// The member joins with its partitions, and learns that it was removed: the partitions may have other owners by now.
-    @Test func `Member that is thrown out while it joins loses everything`() throws {
+    @Test func `A member that is removed while it joins loses its partitions`() throws {
         let fixture = ClientFixture()
         let (_, events) = fixture.consumer("first")
         fixture.pass(.seconds(3))
@@ -63,7 +63,7 @@ struct SimulatedMembershipTests {
     /// librdkafka does not treat that as a loss: a static member is accepted again at once, under another id, and keeps its partitions.
     /// - Parameter hasOther: a second member gets the partitions meanwhile; otherwise the group assigns them to the first one again.
     @Test(arguments: [true, false])
-    func `Static member that is thrown out while it joins loses everything`(hasOther: Bool) throws {
+    func `A static member that is removed while it joins loses its partitions`(hasOther: Bool) throws {
         let fixture = ClientFixture()
         let (first, events) = fixture.consumer("first") { $0.instanceID = "i1" }
         fixture.pass(.seconds(3))
@@ -100,7 +100,7 @@ struct SimulatedMembershipTests {
     }
 
     /// The coordinator assumes that the member has the assignment, and does not repeat it on its own.
-    @Test func `Modern member hears of an assignment whose answer was lost`() {
+    @Test func `A KIP-848 member gets an assignment whose answer was lost`() {
         let fixture = ClientFixture()
         _ = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))
@@ -120,7 +120,7 @@ struct SimulatedMembershipTests {
     }
 
     @Test(arguments: SimulatedConsumerTests.kinds)
-    func `Member that closes hands everything over`(kind: @Sendable (inout Settings) -> Void) {
+    func `A member that closes hands its partitions over`(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first", kind)
         let (_, other) = fixture.consumer("other", kind)
@@ -155,7 +155,7 @@ struct SimulatedMembershipTests {
         #expect(recorder.events == ["assigned [0, 1]", "lost [0, 1]", "assigned [0, 1]"])
     }
 
-    @Test func `Member knows of no membership while its loss is with the handler`() {
+    @Test func `A member has no membership while its loss is being handled`() {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(3))

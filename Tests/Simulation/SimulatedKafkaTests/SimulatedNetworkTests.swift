@@ -43,7 +43,7 @@ struct SimulatedNetworkTests {
 
     /// The second of four messages is lost. The first arrives, none of the following does, and the client reconnects.
     @Test(arguments: [SimulatedNetwork.Direction.requests, .answers])
-    func `Lost message takes its connection with it`(direction: SimulatedNetwork.Direction) {
+    func `A lost message ends its connection`(direction: SimulatedNetwork.Direction) {
         let fixture = ClientFixture()
         var sent = 0
         fixture.network.fate = { _ in
@@ -79,7 +79,7 @@ struct SimulatedNetworkTests {
         #expect(results[4] == .success(4))
     }
 
-    @Test func `Request whose time is up costs the connection`() {
+    @Test func `A request that times out ends its connection`() {
         let fixture = ClientFixture()
         var results: [Result<Int, NetworkFailure>] = []
         fixture.network.cut("client", from: 1, [.answers])

@@ -30,7 +30,7 @@ struct SimulatedProducerTests {
     ]
 
     @Test(arguments: fates)
-    func `Record is written once whatever the network does`(fate: SimulatedNetwork.Fate) {
+    func `A record is written once although messages are lost or late`(fate: SimulatedNetwork.Fate) {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         var produces = 0
@@ -46,7 +46,7 @@ struct SimulatedProducerTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func `Record that is too long unanswered may be written`() {
+    @Test func `A record that times out may be written`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p") { $0.messageTimeout = .seconds(90) }
         fixture.network.cut("p", from: 1, [.answers])
@@ -69,7 +69,7 @@ struct SimulatedProducerTests {
         #expect(fixture.results.contains("a"))
     }
 
-    @Test func `Record that was never sent is not written`() {
+    @Test func `A record that was never sent is not written`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p") { $0.messageTimeout = .seconds(5) }
         fixture.network.stop(1)
@@ -79,7 +79,7 @@ struct SimulatedProducerTests {
         #expect(error?.kind == .timedOut)
     }
 
-    @Test func `Full queue takes nothing until there is room`() {
+    @Test func `A full queue accepts no record until there is room`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p") { $0.queueRecords = 2 }
         #expect(producer.handOverAtOnce(record("a")) { _ in })
@@ -94,7 +94,7 @@ struct SimulatedProducerTests {
     }
 
     @Test(arguments: [(true, KafkaError.Kind.recordTooLarge), (false, .authentication)])
-    func `Records are refused`(isTooLarge: Bool, expected: KafkaError.Kind) {
+    func `Records that are too large or forbidden are rejected`(isTooLarge: Bool, expected: KafkaError.Kind) {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         if !isTooLarge { fixture.cluster.denied = [.writeTopic("results")] }
@@ -109,7 +109,7 @@ struct SimulatedProducerTests {
         #expect((try? send("b", by: producer, in: fixture)?.get()) != nil)
     }
 
-    @Test func `Lost numbers end the producer`() {
+    @Test func `Lost sequence numbers end the producer`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         _ = send("a", by: producer, in: fixture)
@@ -127,7 +127,7 @@ struct SimulatedProducerTests {
         #expect(producer.refusal(of: record("c"))?.kind == .fatal)
     }
 
-    @Test func `Closed producer reports what is left`() {
+    @Test func `A closed producer reports the remaining records`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         var report: KafkaProducer.Report?
@@ -137,7 +137,7 @@ struct SimulatedProducerTests {
         #expect(error?.kind == .closed)
     }
 
-    @Test func `Flush waits for all reports`() {
+    @Test func `A flush waits for all reports`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         _ = producer.handOverAtOnce(record("a")) { _ in }

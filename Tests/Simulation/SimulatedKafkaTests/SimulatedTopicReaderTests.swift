@@ -8,7 +8,7 @@ struct SimulatedTopicReaderTests {
         (TopicReader.Start.beginning, ["a", "b", "c", "d"]), (.end, ["d"]), (.newest(2), ["b", "c", "d"]),
         (.newest(99), ["a", "b", "c", "d"]),
     ])
-    func `Reading begins where it is told`(start: TopicReader.Start, expected: [String]) {
+    func `Reading begins at the given start`(start: TopicReader.Start, expected: [String]) {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b", "c"])
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
@@ -18,7 +18,7 @@ struct SimulatedTopicReaderTests {
         #expect(values(reader.takeRecords(max: 10)) == expected)
     }
 
-    @Test func `Bounds are those of the partition`() {
+    @Test func `The bounds are those of the partition`() {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b", "c"])
         _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 1]))
@@ -30,7 +30,7 @@ struct SimulatedTopicReaderTests {
     }
 
     @Test(arguments: [(true, KafkaError.Kind.timedOut), (false, .unknownTopicOrPartition)])
-    func `Topic that cannot be read is an error`(isCut: Bool, expected: KafkaError.Kind) {
+    func `A topic that cannot be read is an error`(isCut: Bool, expected: KafkaError.Kind) {
         let fixture = ClientFixture()
         if isCut { fixture.network.cut("reader", from: 1) }
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
@@ -40,7 +40,7 @@ struct SimulatedTopicReaderTests {
         #expect(error?.kind == expected)
     }
 
-    @Test func `Reading goes on after the broker was away`() {
+    @Test func `Reading goes on after the broker was down`() {
         let fixture = ClientFixture(partitions: 1)
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
         _ = fixture.call { reader.open(["requests"], at: .end, within: .seconds(5), reply: $0) }
@@ -64,7 +64,7 @@ struct SimulatedTopicReaderTests {
         return reader
     }
 
-    @Test func `End is told once behind the last record`() throws {
+    @Test func `The end is reported once after the last record`() throws {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b"])
         let reader = reader(of: fixture, from: 1)
@@ -75,7 +75,7 @@ struct SimulatedTopicReaderTests {
         #expect(!reader.hasNews)
     }
 
-    @Test func `Reader of every record is told that the next one was deleted`() throws {
+    @Test func `A reader of every record learns that the next one was deleted`() throws {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b", "c"])
         _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 2]))
@@ -83,7 +83,7 @@ struct SimulatedTopicReaderTests {
         #expect { try reader.takeNews(max: 10) } throws: { ($0 as? KafkaError)?.kind == .recordsMissing }
     }
 
-    @Test func `Reader of every record is told that its topic is gone`() throws {
+    @Test func `A reader of every record learns that its topic was deleted`() throws {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a"])
         let reader = reader(of: fixture, from: 0)

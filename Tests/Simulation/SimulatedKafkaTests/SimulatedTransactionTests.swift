@@ -53,14 +53,14 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a", "c"])
     }
 
-    @Test func `Record outside of a transaction is refused`() {
+    @Test func `A record outside of a transaction is rejected`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         #expect(!producer.handOverAtOnce(ProducerRecord(topic: "results", value: [1])) { _ in })
     }
 
     /// The same behaviour as librdkafka's in `KafkaTests.TransactionTests`.
-    @Test func `Record that is refused ends the flush of its transaction`() {
+    @Test func `A rejected record ends the flush of its transaction`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -77,7 +77,7 @@ struct SimulatedTransactionTests {
     }
 
     /// The brokers have the record, unknown to the client. The next record with the same number would be treated as a duplicate.
-    @Test func `Record that is refused after a lost answer leaves its number to no other`() {
+    @Test func `No record reuses the number of one whose answer was lost`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         var isLost = false
@@ -108,7 +108,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["b"])
     }
 
-    @Test func `Records of a transaction are tried no longer than it lasts`() {
+    @Test func `Records of a transaction are retried no longer than it lasts`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture, timeout: .seconds(15))
         _ = producer.beginTransaction()
@@ -120,7 +120,7 @@ struct SimulatedTransactionTests {
         #expect(throws: KafkaError.self) { try report?.get() }
     }
 
-    @Test func `Offsets are committed along`() throws {
+    @Test func `Offsets are committed with the transaction`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.pass(.seconds(3))
@@ -138,7 +138,7 @@ struct SimulatedTransactionTests {
         #expect(answer == .success([partition: CommittedOffset(5)]))
     }
 
-    @Test func `Offsets of an old generation can only be aborted`() throws {
+    @Test func `A transaction with offsets of an old generation can only be aborted`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.pass(.seconds(3))
@@ -164,7 +164,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["b"])
     }
 
-    @Test func `New instance fences the old one`() {
+    @Test func `A new instance fences the old one`() {
         let fixture = ClientFixture()
         let old = transactional("old", in: fixture)
         _ = old.beginTransaction()
@@ -182,7 +182,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["b"])
     }
 
-    @Test func `Transaction whose time is up fences its own producer`() {
+    @Test func `A transaction that times out fences its own producer`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture, timeout: .seconds(15))
         _ = producer.beginTransaction()
@@ -204,7 +204,7 @@ struct SimulatedTransactionTests {
     ]
 
     @Test(arguments: fates)
-    func `Commit whose answer is lost takes effect once`(fate: SimulatedNetwork.Fate) {
+    func `A commit whose answer is lost takes effect once`(fate: SimulatedNetwork.Fate) {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -220,7 +220,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func `Abort of a commit that took effect is fatal`() {
+    @Test func `An abort after an effective commit is fatal`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -238,7 +238,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func `Record that is refused fails the transaction`() {
+    @Test func `A rejected record fails the transaction`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -253,7 +253,7 @@ struct SimulatedTransactionTests {
         #expect(commit(producer, in: fixture) == nil)
     }
 
-    @Test func `Transaction without records needs nobody`() {
+    @Test func `A transaction without records needs no broker`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -261,7 +261,7 @@ struct SimulatedTransactionTests {
         #expect(abort(producer, in: fixture) == nil)
     }
 
-    @Test func `Coordinator that moves is found again`() {
+    @Test func `A coordinator that moves is found again`() {
         let fixture = ClientFixture { $0.brokers = 3 }
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()

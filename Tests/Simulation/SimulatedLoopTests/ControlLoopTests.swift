@@ -10,7 +10,7 @@ import Testing
 /// How often a process checks operators' orders, under virtual time.
 struct ControlLoopTests {
     /// The topic is read, an order comes and ends, and from then on the topic cannot be read.
-    @Test func `Loop rests while the topic cannot be read and an order is over`() throws {
+    @Test func `The loop rests while the topic cannot be read after an order has ended`() throws {
         let simulation = Simulation(seed: 1)
         let loop = simulation.makeLoop("controls")
         var log = Logger(label: "controls")

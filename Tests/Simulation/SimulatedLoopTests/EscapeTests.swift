@@ -16,7 +16,7 @@ import Testing
         return #expect(throws: SimulationError.self) { try simulation.run(for: .seconds(60)) }
     }
 
-    @Test func `Task without an executor escapes`() throws {
+    @Test func `A task without an executor escapes`() throws {
         let error = escape { _ in Task.detached {} }
         guard case .escaped("the global executor", _, "lane", _) = error else {
             let found = error.map { "\($0)" } ?? "no error"
@@ -27,7 +27,7 @@ import Testing
         #expect(error?.description.contains("closure #1 in EscapeTests.") == true)
     }
 
-    @Test func `Sleep of the system escapes`() {
+    @Test func `A sleep of the system escapes`() {
         let error = escape { _ in try? await Task.sleep(for: .milliseconds(1)) }
         guard case .escaped(let executor, _, "lane", _) = error else {
             let found = error.map { "\($0)" } ?? "no error"
@@ -37,7 +37,7 @@ import Testing
         #expect(executor.hasPrefix("the global executor, "))
     }
 
-    @Test func `Main actor escapes`() {
+    @Test func `A job of the main actor escapes`() {
         let error = escape { _ in await onMain() }
         guard case .escaped("the main executor", _, "lane", _) = error else {
             let found = error.map { "\($0)" } ?? "no error"
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `Actor without a loop stays on the preferred one`() throws {
+    @Test func `An actor without a loop stays on the preferred one`() throws {
         actor Plain { func work() {} }
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let loop = simulation.makeLoop("lane")
@@ -58,7 +58,7 @@ import Testing
         #expect(notes.all == ["worked"])
     }
 
-    @Test func `Answer from another thread ends the run`() {
+    @Test func `An answer from another thread ends the run`() {
         let simulation = Simulation(seed: 1)
         let loop = simulation.makeLoop("lane")
         let waiter = Mutex<CheckedContinuation<Void, Never>?>(nil)
@@ -78,7 +78,7 @@ import Testing
         #expect(error == .otherThread(loop: "lane"))
     }
 
-    @Test func `Task of another thread does not concern the simulation`() async throws {
+    @Test func `A task of another thread does not concern the simulation`() async throws {
         let value = await Task.detached { 7 }.value
         #expect(value == 7)
     }

@@ -48,7 +48,7 @@ import Testing
         #expect(real.all.count == 40)
     }
 
-    @Test func `Only the loop whose turn it is is current`() throws {
+    @Test func `Only the running loop is current`() throws {
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let (a, b) = (simulation.makeLoop("a"), simulation.makeLoop("b"))
         simulation.spawn(on: a) { [a = a.eventLoop, b = b.eventLoop] in

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SimulationTests {
     // MARK: - Seeds
 
-    @Test func `Same seed gives the same trace byte for byte`() throws {
+    @Test func `The same seed gives the same trace`() throws {
         let (first, second) = (try Simulation.rallies(seed: 7), try Simulation.rallies(seed: 7))
 
         #expect(first.trace == second.trace)
@@ -17,7 +17,7 @@ import Testing
         #expect(first.notes.last == "end")
     }
 
-    @Test func `Other seeds interleave the loops in other ways`() throws {
+    @Test func `Different seeds interleave the loops in different ways`() throws {
         let runs = try (1...20).map { try Simulation.rallies(seed: $0) }
 
         #expect(Set(runs.map(\.digest)).count == 20)
@@ -25,7 +25,7 @@ import Testing
         #expect(Set(runs.map { $0.notes.sorted() }).count == 1, "the same is done in each")
     }
 
-    @Test func `Loops that are ready together go in any order`() throws {
+    @Test func `Loops that are ready together run in any order`() throws {
         var firsts: Set<String> = []
         for seed in UInt64(1)...40 {
             let (simulation, notes) = (Simulation(seed: seed), Notes())
@@ -39,7 +39,7 @@ import Testing
         #expect(firsts == ["a", "b", "c"])
     }
 
-    @Test func `Equal timers fire in any order and others in that of their times`() throws {
+    @Test func `Equal timers fire in any order and others in the order of their times`() throws {
         var orders: Set<[String]> = []
         for seed in UInt64(1)...60 {
             let (simulation, notes) = (Simulation(seed: seed), Notes())
@@ -84,7 +84,7 @@ import Testing
         #expect(freed == nil)
     }
 
-    @Test func `Chance of one loop changes nothing for another`() throws {
+    @Test func `Random numbers of one loop change nothing for another`() throws {
         func numbers(otherTakes count: Int) throws -> [UInt64] {
             let simulation = Simulation(seed: 3)
             let (a, b) = (simulation.makeLoop("a"), simulation.makeLoop("b"))
@@ -112,7 +112,7 @@ import Testing
         #expect((3600...3601).contains(loop.eventLoop.wallNow.duration(since: wall) / .seconds(1)))
     }
 
-    @Test func `Run ends with its time or its condition and goes on where it was`() throws {
+    @Test func `A run ends with its time or its condition and can be resumed`() throws {
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let loop = simulation.makeLoop("a")
         simulation.spawn(on: loop) { [events = loop.eventLoop] in
@@ -131,7 +131,7 @@ import Testing
         #expect(notes.all.count == 5)
     }
 
-    @Test func `Fast clock is ahead and its timers fire sooner`() throws {
+    @Test func `A fast clock is ahead and its timers fire sooner`() throws {
         let simulation = Simulation(seed: 1)
         let clock = simulation.makeClock(skew: .seconds(1000), wallSkew: .seconds(-3), drift: 100_000)
         let (fast, right) = (simulation.makeLoop("fast", clock: clock), simulation.makeLoop("right"))
@@ -161,7 +161,7 @@ import Testing
 
     // MARK: - Faults
 
-    @Test func `Frozen loop does nothing while its clock goes on`() throws {
+    @Test func `A frozen loop does nothing while its clock goes on`() throws {
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let (frozen, other) = (simulation.makeLoop("frozen"), simulation.makeLoop("other"))
         for loop in [frozen, other] {
@@ -180,7 +180,7 @@ import Testing
         #expect(notes.all.filter { $0.hasPrefix("frozen") } == ["frozen 1", "frozen 11", "frozen 12"])
     }
 
-    @Test func `Killed loop does nothing more and who calls it waits for ever`() throws {
+    @Test func `A killed loop does nothing more and its callers wait forever`() throws {
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let (killed, other) = (simulation.makeLoop("killed"), simulation.makeLoop("other"))
         let player = Player("killed", on: killed.eventLoop, notes)
@@ -202,7 +202,7 @@ import Testing
 
     // MARK: - Descriptors
 
-    @Test func `Watched descriptor is reported on the loop`() throws {
+    @Test func `A watched descriptor is reported on the loop`() throws {
         final class Handler: ReadinessHandler {
             let (loop, notes): (EventLoop, Notes)
             init(_ loop: EventLoop, _ notes: Notes) { (self.loop, self.notes) = (loop, notes) }
@@ -223,7 +223,7 @@ import Testing
         #expect(notes.all == ["7 1 true"])
     }
 
-    @Test func `Stopped loop runs its jobs and ends`() throws {
+    @Test func `A stopped loop runs its jobs and ends`() throws {
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let loop = simulation.makeLoop("a")
         simulation.spawn(on: loop) { [events = loop.eventLoop] in

@@ -37,7 +37,7 @@ struct LineLogHandlerTests {
         #expect(event["level"] as? String == "info")
     }
 
-    @Test func `Times are RFC3339`() throws {
+    @Test func `Times are in RFC 3339`() throws {
         let before = Date()
         let event = try object(try lines(.json) { $0.warning("now") }[0])
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
@@ -53,7 +53,7 @@ struct LineLogHandlerTests {
     }
 
     /// Untrusted text can neither start a new line nor control a terminal.
-    @Test func `Text stays on its line`() throws {
+    @Test func `A text stays on its line`() throws {
         let written = try lines(.text) { $0.info("a\nb", metadata: ["key": "c\r\n\u{1B}[31md"]) }
         #expect(written.count == 1)
         #expect(written[0].hasSuffix("info a b key=c   [31md"))
@@ -68,7 +68,7 @@ struct LineLogHandlerTests {
     }
 
     @Test(arguments: [LineLogHandler.Format.json, .text], ["in message", "in metadata"])
-    func `Secrets never get out`(format: LineLogHandler.Format, place: String) throws {
+    func `Secrets are never written`(format: LineLogHandler.Format, place: String) throws {
         let secret = "s3cr\"et\\/\(place)"
         SecretRegistry.shared.add(secret)
         let written = try lines(format) { log in
@@ -120,7 +120,7 @@ struct LineLogHandlerTests {
         }
     }
 
-    @Test func `A flush returns though nobody reads`() throws {
+    @Test func `A flush returns although the pipe is not read`() throws {
         // The output still writes when the pipe is closed at the end of this test. Programs ignore the signal for that.
         _ = signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
@@ -157,7 +157,7 @@ struct SecretRegistryTests {
         ("no secret here", "no secret here"), ("key=abcd-1234.", "key=***."), ("abcd-1234abcd-1234", "******"),
         ("?key=a%2Fb%20c", "?key=***"), ("a/b c", "***"), ("abcd-1234-longer", "***"),
     ])
-    func `Replaces every form`(text: String, expected: String) {
+    func `Every form of a secret is replaced`(text: String, expected: String) {
         let registry = SecretRegistry()
         for secret in ["abcd-1234", "a/b c", "abcd-1234-longer", "abc"] { registry.add(secret) }
         #expect(registry.redacted(text) == expected)

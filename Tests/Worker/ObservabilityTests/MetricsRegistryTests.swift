@@ -50,7 +50,7 @@ struct MetricsRegistryTests {
         (5.0, "5"), (-3, "-3"), (0.25, "0.25"), (1e20, "1e+20"), (.infinity, "+Inf"), (-.infinity, "-Inf"),
         (.nan, "NaN"),
     ])
-    func `Numbers are spelt as Prometheus reads them`(value: Double, expected: String) {
+    func `Numbers are written as Prometheus reads them`(value: Double, expected: String) {
         #expect(PrometheusText.number(value) == expected)
     }
 
@@ -123,13 +123,13 @@ struct MetricsRegistryTests {
             #expect(bytes > 1_000_000 && bytes < 10_000_000_000)
         }
 
-        @Test func `Process shows when it began`() throws {
+        @Test func `The process shows when it began`() throws {
             let (start, now) = (try Self.processFigure("process_start_time_seconds"), Date().timeIntervalSince1970)
             // The system's start is in whole seconds, and the process's in hundredths.
             #expect(start < now + 2 && start > now - 86_400)
         }
 
-        @Test func `Process counts the files that it opens`() throws {
+        @Test func `The process counts the files that it opens`() throws {
             let before = try Self.processFigure("process_open_fds")
             let files = try (0..<50).map { _ in try FileHandle(forReadingFrom: URL(filePath: "/dev/null")) }
             let after = try Self.processFigure("process_open_fds")

@@ -30,7 +30,7 @@ struct OTLPTests {
     private static let request = OTLPRequest(
         resource: [(name: "service.name", value: "worker")], scope: (name: "scope", version: "1"))
 
-    @Test func `Span is written as open telemetry writes it`() throws {
+    @Test func `A span is written as OpenTelemetry writes it`() throws {
         let box = SpanBox()
         let tracer = box.tracer()
         let context = tracer.context([
@@ -71,7 +71,7 @@ struct OTLPTests {
         // Negative numbers: the least one, and -1.
         ("0a0b0880808080808080808001", 0), ("0a0b08ffffffffffffffffff01", 0),
     ])
-    func `Answer says how many spans were rejected`(hex: String, expected: Int) {
+    func `An answer says how many spans were rejected`(hex: String, expected: Int) {
         #expect(OTLPAnswer(Self.bytes(hex)).rejectedSpans == expected)
     }
 
@@ -81,14 +81,14 @@ struct OTLPTests {
         ("http://a:1", false, "http://a:1/v1/traces"), ("http://a:1/v1/traces", false, "http://a:1/v1/traces"),
         ("http://a:1/x", true, "http://a:1/x"), ("http://a:1", true, "http://a:1"),
     ])
-    func `Endpoint of traces is taken as it stands`(endpoint: String, isWhole: Bool, url: String) {
+    func `The endpoint of traces is used as it stands`(endpoint: String, isWhole: Bool, url: String) {
         var configuration = TraceExportConfiguration()
         configuration.endpoint = endpoint
         configuration.isTracesURL = isWhole
         #expect(configuration.tracesURL == url)
     }
 
-    @Test func `Spans tell the attributes of their process`() {
+    @Test func `Spans carry the attributes of their process`() {
         var configuration = TraceExportConfiguration()
         configuration.serviceName = "own"
         configuration.attributes = ["service.name": "other", "host.name": "", "deployment.environment.name": "b c"]

@@ -88,7 +88,7 @@ struct SpanExporterTests {
         #expect(fixture.log.entries.isEmpty)
     }
 
-    @Test func `Batch is sent again until the collector is back and the log says so once`() async throws {
+    @Test func `A batch is sent again until the collector is back and logged once`() async throws {
         let fixture = try ExporterFixture(
             FakeCollector([
                 .failure(HTTPError(.connect, "collector:4318 refused")), .success(HTTPResponse(status: 503)),
@@ -105,7 +105,7 @@ struct SpanExporterTests {
     }
 
     @Test(arguments: [400, 401, 404, 413, 301])
-    func `Batch that the collector refuses is not sent again`(status: Int) async throws {
+    func `A batch that the collector rejects is not sent again`(status: Int) async throws {
         let fixture = try ExporterFixture(FakeCollector(status, 200))
         try await fixture.run {
             fixture.endSpans(10)
@@ -116,7 +116,7 @@ struct SpanExporterTests {
         #expect(fixture.collector.requests.count == 2)
     }
 
-    @Test func `Batch is given up after five attempts`() async throws {
+    @Test func `A batch is dropped after five attempts`() async throws {
         let fixture = try ExporterFixture(FakeCollector(503))
         try await fixture.run {
             fixture.endSpans(1)
@@ -125,7 +125,7 @@ struct SpanExporterTests {
         #expect(fixture.collector.requests.count == 5)
     }
 
-    @Test func `Spans that the collector rejected of a batch count as failed`() async throws {
+    @Test func `Rejected spans of a batch count as failed`() async throws {
         // partial_success { rejected_spans: 4 }
         let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200, body: [0x0A, 2, 8, 4]))]))
         try await fixture.run {
@@ -152,13 +152,13 @@ struct SpanExporterTests {
         fixture.loop.stop()
     }
 
-    @Test func `What waits at the end is sent`() async throws {
+    @Test func `Waiting spans are sent at the end`() async throws {
         let fixture = try ExporterFixture(FakeCollector(200)) { $0.interval = .seconds(60) }
         try await fixture.run { fixture.endSpans(37) }
         #expect(fixture.counts == [37, 0, 0])
     }
 
-    @Test func `End does not wait for a collector that is away`() async throws {
+    @Test func `The end does not wait for a collector that is down`() async throws {
         let fixture = try ExporterFixture(FakeCollector(503)) {
             $0.interval = .seconds(60)
             $0.firstPause = .seconds(30)
@@ -169,7 +169,7 @@ struct SpanExporterTests {
         #expect(fixture.collector.requests.count <= 2)
     }
 
-    @Test func `Secret in a span is overwritten`() async throws {
+    @Test func `A secret in a span is overwritten`() async throws {
         let fixture = try ExporterFixture(FakeCollector(200), secrets: ["geheim+4711"])
         try await fixture.run {
             let span = fixture.tracer.startSpan("key geheim+4711", context: .topLevel)
@@ -187,7 +187,7 @@ struct SpanExporterTests {
 
     /// The exporter goes on after any number in a collector's answer.
     @Test(arguments: ["nan", "-nan", "inf", "-inf", "1e400", "-1", "99999999999999999999", "x", ""])
-    func `Exporter outlives any retry after`(retryAfter: String) {
+    func `The exporter accepts any retry time`(retryAfter: String) {
         let result = ExportResult(HTTPResponse(status: 503, retryAfter: retryAfter))
         guard case .unavailable(_, let pause) = result else {
             Issue.record("\(result)")

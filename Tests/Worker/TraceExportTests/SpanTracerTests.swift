@@ -10,7 +10,7 @@ struct SpanTracerTests {
     private static let sampled = ["traceparent": "00-\(traceID)-\(parentID)-01", "tracestate": "a=1"]
     private static let unsampled = ["traceparent": "00-\(traceID)-\(parentID)-00"]
 
-    @Test func `Child of a sampled parent is recorded whatever the ratio`() throws {
+    @Test func `A child of a sampled parent is recorded at any ratio`() throws {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 0)
 
@@ -27,7 +27,7 @@ struct SpanTracerTests {
                 == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-01", "tracestate": "a=1"])
     }
 
-    @Test func `Child of an unsampled parent is not recorded whatever the ratio`() {
+    @Test func `A child of an unsampled parent is recorded at no ratio`() {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 1)
 
@@ -41,7 +41,7 @@ struct SpanTracerTests {
         #expect(tracer.headers(span.context) == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-00"])
     }
 
-    @Test func `Unsampled parent is recorded for the log and stays unsampled`() {
+    @Test func `A child of an unsampled parent may be recorded for the log`() {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 0, recordsAll: true)
 
@@ -51,7 +51,7 @@ struct SpanTracerTests {
         #expect(box.spans.map { $0.trace.isSampled } == [false, false])
     }
 
-    @Test func `Headers that name no trace begin one`() {
+    @Test func `Headers without a trace begin one`() {
         let box = SpanBox()
         let tracer = box.tracer()
         for headers in [[:], ["traceparent": "00-zz"], ["tracestate": "a=1"]] {
@@ -62,7 +62,7 @@ struct SpanTracerTests {
         #expect(Set(box.spans.map { $0.trace.traceID }).count == 3)
     }
 
-    @Test func `Span ends once and keeps what it had then`() throws {
+    @Test func `A span ends once and changes no more`() throws {
         let box = SpanBox()
         let span = box.tracer().startSpan("first", context: .topLevel, at: FixedInstant(nanosecondsSinceEpoch: 50))
         // The clock was set back meanwhile.
@@ -76,7 +76,7 @@ struct SpanTracerTests {
         #expect(content.status == nil)
     }
 
-    @Test func `Span holds a bounded number of attributes and events`() throws {
+    @Test func `A span has a bounded number of attributes and events`() throws {
         let box = SpanBox()
         let span = box.tracer().startSpan("first", context: .topLevel)
         for number in 0..<1000 {
@@ -93,14 +93,14 @@ struct SpanTracerTests {
     // MARK: - Sampling
 
     @Test(arguments: [(0.0, 0), (0.25, 250), (1.0, 1000)])
-    func `Ratio samples that part of evenly spread i ds`(ratio: Double, expected: Int) {
+    func `The sampled fraction of evenly spread ids is the ratio`(ratio: Double, expected: Int) {
         let sampler = Sampler(ratio: ratio)
         let step = (UInt64.max >> 1) / 1000
         let sampled = (0..<1000).count { sampler.samples(traceID: UInt64($0) * step) }
         #expect(abs(sampled - expected) <= 1)
     }
 
-    @Test func `Upper bit does not count`() {
+    @Test func `The upper bit of an id does not count`() {
         let sampler = Sampler(ratio: 0.5)
         #expect(sampler.samples(traceID: 1 << 63) == sampler.samples(traceID: 0))
     }

@@ -27,7 +27,7 @@ struct LoopbackRecordTests {
         ),
     ]
 
-    @Test(arguments: deliveries, outcomes) func `Outcome in the requests topic is an invalid request once`(
+    @Test(arguments: deliveries, outcomes) func `An outcome in the requests topic is an invalid request once`(
         delivery: WorkerConfiguration.Delivery, outcome: (type: String, value: String)
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -54,7 +54,7 @@ struct LoopbackRecordTests {
     }
 
     /// As if all topics were the same: every record that the lane writes is read as a request again.
-    @Test(arguments: deliveries) func `Lane that reads what it writes comes to an end`(
+    @Test(arguments: deliveries) func `A lane that reads its own outcomes comes to an end`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -79,7 +79,7 @@ struct LoopbackRecordTests {
         }
     }
 
-    @Test(arguments: deliveries) func `Partition of another topic is not run`(
+    @Test(arguments: deliveries) func `A partition of another topic is not read as requests`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in

@@ -11,7 +11,7 @@ import WorkerRuntime
 
 /// A whole lane, with a source and a sink without brokers.
 struct WorkerLaneTests {
-    @Test func `Producer that fails for good ends an ordered lane`() async throws {
+    @Test func `A producer that fails permanently ends an ordered lane`() async throws {
         await #expect(throws: KafkaError.self) {
             try await LaneFixture.run({ $0.ordering = .partition }) { fixture in
                 await fixture.sink.failForGood()
@@ -41,7 +41,7 @@ struct WorkerLaneTests {
     }
 
     @Test(arguments: Step.allCases)
-    func `Drain finishes and commits what is under way`(step: Step) async throws {
+    func `A drain finishes and commits the requests in progress`(step: Step) async throws {
         try await LaneFixture.run { fixture in
             switch step {
             case .idle: break
@@ -74,7 +74,7 @@ struct WorkerLaneTests {
         }
     }
 
-    @Test func `Drain gives up what outlasts the grace`() async throws {
+    @Test func `A drain abandons requests that outlast the grace`() async throws {
         try await LaneFixture.run {
             $0.shutdownGrace = .milliseconds(50)
         } _: { fixture in
@@ -89,7 +89,7 @@ struct WorkerLaneTests {
         }
     }
 
-    @Test func `Lane that fails to prepare never joins`() async throws {
+    @Test func `A lane that fails to prepare never joins`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         defer { fixture.loop.stop() }
         let error = KafkaError(.authentication, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
@@ -100,7 +100,7 @@ struct WorkerLaneTests {
         #expect(await !fixture.source.isSubscribed)
     }
 
-    @Test func `Topics that the brokers do not know are named`() async throws {
+    @Test func `Unknown topics are named`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
         await fixture.source.change { $0.unknownTopics = ["results", "dead-letters"] }
@@ -114,7 +114,7 @@ struct WorkerLaneTests {
 
     // MARK: - The share of the rate
 
-    @Test func `Nothing is taken while the share is unknown`() async throws {
+    @Test func `No request begins while the share is unknown`() async throws {
         try await LaneFixture.run(fleet: FakeFleet(), assigned: []) { fixture in
             // A lane that learns of its partitions before it reads records does not read while its share is unknown.
             try await eventually("the lane waits for records") { await fixture.source.isAskedForRecords }
@@ -131,7 +131,7 @@ struct WorkerLaneTests {
     }
 
     /// Other members may need its share.
-    @Test func `Member without requests asks again for the number of partitions`() async throws {
+    @Test func `A member without requests asks again for the number of partitions`() async throws {
         let fleet = FakeFleet()
         try await LaneFixture.run(fleet: fleet, assigned: []) { fixture in
             await fixture.source.setPartitionCount(nil)
@@ -144,7 +144,7 @@ struct WorkerLaneTests {
     }
 
     /// Its remaining calls count against its share, which becomes a smaller part of the limit.
-    @Test func `Member that drains goes by the new number of partitions`() async throws {
+    @Test func `A draining member uses the new number of partitions`() async throws {
         let fleet = FakeFleet()
         try await LaneFixture.run(fleet: fleet, assigned: [0, 1, 2, 3]) {
             $0.shutdownGrace = .seconds(30)
@@ -159,7 +159,7 @@ struct WorkerLaneTests {
         }
     }
 
-    @Test func `Requests begin without the share where none is needed`() async throws {
+    @Test func `Requests begin without a share if none is needed`() async throws {
         try await LaneFixture.run(fleet: FakeFleet(sharesByPartitions: false), assigned: []) { fixture in
             await fixture.source.setPartitionCount(nil)
             await fixture.source.assign([0])

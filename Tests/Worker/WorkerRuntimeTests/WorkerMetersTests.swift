@@ -21,7 +21,7 @@ struct WorkerMetersTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Each outcome is measured once in every part of its way`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Each outcome is measured once in each step`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             let minuteAgo = WallTime.now().milliseconds - 60_000
             await fixture.source.append((0..<10).map { LaneFixture.request("r\($0)") }, timestamp: minuteAgo)
@@ -56,7 +56,7 @@ struct WorkerMetersTests {
     }
 
     /// A producer may write any timestamp. A single one must not dominate the sum.
-    @Test func `Hostile timestamps count as thirty days at most`() async throws {
+    @Test func `Hostile timestamps count as 30 days at most`() async throws {
         try await LaneFixture.run { fixture in
             let hostile: [Int64] = [.min, -1, 0, .max, WallTime.now().milliseconds + 86_400_000]
             for (number, timestamp) in hostile.enumerated() {

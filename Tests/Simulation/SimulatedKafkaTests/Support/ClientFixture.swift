@@ -84,9 +84,7 @@ final class ClientFixture {
         network.send(kind, from: client, to: 1, within: timeout, perform: perform, reply: reply)
     }
 
-    func producer(
-        _ id: String, _ change: (inout SimulatedProducerSettings) -> Void = { _ in }
-    ) -> SimulatedProducer {
+    func producer(_ id: String, _ change: (inout SimulatedProducerSettings) -> Void = { _ in }) -> SimulatedProducer {
         var settings = SimulatedProducerSettings()
         change(&settings)
         return SimulatedProducer(settings, clientID: id, network: network)

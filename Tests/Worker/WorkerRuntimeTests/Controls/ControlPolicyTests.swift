@@ -18,7 +18,7 @@ struct ControlPolicyTests {
         return order
     }
 
-    @Test func `Orders within the settings are taken up`() {
+    @Test func `Orders within the settings are accepted`() {
         let orders = [
             order(.pauseIntake), order(.pauseProvider, "hotpepper"), order(.rate, "hotpepper", 50),
             order(.rate, "hotpepper", 0.001), order(.concurrency, nil, 64), order(.logLevel, level: "trace"),
@@ -36,7 +36,7 @@ struct ControlPolicyTests {
         }
     }
 
-    @Test func `Nothing goes beyond the range of the setting itself`() {
+    @Test func `No order exceeds the range of the setting`() {
         let orders = [
             order(.rate, "hotpepper", 1_000_001, isForced: true), order(.rate, "hotpepper", 0, isForced: true),
             order(.concurrency, nil, 65_537, isForced: true), order(.concurrency, nil, 0, isForced: true),
@@ -45,7 +45,7 @@ struct ControlPolicyTests {
         for order in orders { #expect(policy.refusal(of: order, instance: "a") != nil, "\(order)") }
     }
 
-    @Test func `Orders that mean nothing here are refused`() throws {
+    @Test func `Orders that do not apply are rejected`() throws {
         #expect(policy.refusal(of: order(.rate, "google-places", 5), instance: "a")?.contains("is not set") == true)
         #expect(policy.refusal(of: order(.pauseProvider, "bing"), instance: "a")?.contains("bing") == true)
         #expect(policy.refusal(of: order(.pauseProvider), instance: "a") != nil)
@@ -59,7 +59,7 @@ struct ControlPolicyTests {
         #expect(policy.refusal(of: order, instance: "a")?.contains("later") == true)
     }
 
-    @Test func `Lanes are told what the orders ask`() {
+    @Test func `Lanes get the controls of the orders`() {
         #expect(policy.laneControls(of: []) == LaneControls())
         let controls = policy.laneControls(of: [
             order(.pauseProvider, "google-places"), order(.rate, "hotpepper", 20), order(.concurrency, nil, 9),

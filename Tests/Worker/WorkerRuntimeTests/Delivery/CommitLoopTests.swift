@@ -28,7 +28,7 @@ struct CommitLoopTests {
 
     /// Its topic was deleted, or the right to read it was revoked.
     @Test(arguments: [3, 29] as [Int32])  // UNKNOWN_TOPIC_OR_PART, TOPIC_AUTHORIZATION_FAILED
-    func `Refused commits of one topic hold up its own partitions only`(code: Int32) async throws {
+    func `Rejected commits of one topic pause only its own partitions`(code: Int32) async throws {
         let night = TopicPartition("night", 0)
         try await LaneFixture.run(
             assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
@@ -56,7 +56,7 @@ struct CommitLoopTests {
     }
 
     /// Partitions of a rejected topic that were just assigned do not make those of other topics wait for their crash notes.
-    @Test func `Topic that is refused from the start holds no other up`() async throws {
+    @Test func `A topic that is rejected from the start delays no other one`() async throws {
         try await LaneFixture.run(
             assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
         ) { fixture in

@@ -16,14 +16,16 @@ struct CommitPaceTests {
         (1000, 0, false), (1000, 500, false), (1000, 999, false), (1000, 1000, true), (1000, 5000, true),
         (10, 499, false), (10, 500, true),
     ])
-    func `Commits are overdue after an interval and after half a second at least`(interval: Int, age: Int, isOverdue: Bool) {
+    func `Commits are overdue after an interval and after half a second at least`(
+        interval: Int, age: Int, isOverdue: Bool
+    ) {
         let pace = pace(.milliseconds(interval))
         #expect(pace.isOverdue(at: start + .milliseconds(age)) == isOverdue)
         #expect(pace.pause == .milliseconds(interval) / 2)
     }
 
     /// Requests that finished during the commit are not part of it.
-    @Test func `A commit counts from when it began`() {
+    @Test func `A commit counts from its beginning`() {
         var pace = pace()
         _ = pace.committed(since: start + .milliseconds(600))
         #expect(!pace.isOverdue(at: start + .milliseconds(1599)))
@@ -33,7 +35,7 @@ struct CommitPaceTests {
         #expect(pace.committedUpTo == start + .milliseconds(600))
     }
 
-    @Test func `A failed one changes nothing`() {
+    @Test func `A failed commit changes nothing`() {
         var pace = pace()
         _ = pace.failed(at: start + .milliseconds(500))
         #expect(!pace.isOverdue(at: start + .milliseconds(999)))
@@ -49,7 +51,7 @@ struct CommitPaceTests {
         }
     }
 
-    @Test func `What lasts is said once and its end too`() {
+    @Test func `A lasting failure and its end are logged once`() {
         let said = announcements([
             (1500, false), (2000, false), (2200, false), (2400, true), (2900, true),
             // The next failure is announced again.
@@ -58,13 +60,13 @@ struct CommitPaceTests {
         #expect(said == [false, true, false, true, false, true, true])
     }
 
-    @Test func `A short one is not said`() {
+    @Test func `A short failure is not logged`() {
         #expect(announcements([(1100, false), (1300, true)]) == [false, false])
     }
 
     /// Retried quickly, and never less often than without a failure.
     @Test(arguments: [(10, 5), (200, 100), (1000, 200), (60_000, 200)])
-    func `A refused one is tried again soon`(interval: Int, retry: Int) {
+    func `A rejected commit is retried soon`(interval: Int, retry: Int) {
         #expect(pace(.milliseconds(interval)).retryPause == .milliseconds(retry))
     }
 }

@@ -40,7 +40,7 @@ struct RefusalCureTests {
         }
 
     @Test(arguments: tooLargeRecords + refusingTopics + unrelatedErrors)
-    func `Each refusal has one cure`(_ refused: Case) {
+    func `Each rejection has one cure`(_ refused: Case) {
         let cure = RefusalCure(refused.error, wasAlone: refused.wasAlone, isTruncated: refused.isTruncated)
         #expect(cure == refused.cure)
     }

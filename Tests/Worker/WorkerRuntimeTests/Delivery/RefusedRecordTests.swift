@@ -37,9 +37,7 @@ struct RefusedRecordTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Batch refused as too large loses only the record that is too large alone`(
-        delivery: WorkerConfiguration.Delivery
-    ) async throws {
+    func `Only the record that is too large alone is truncated`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             await fixture.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
@@ -58,7 +56,7 @@ struct RefusedRecordTests {
 
     /// Readers of a session compare these times with those of the session's other searches.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Outcome that is shortened keeps what the whole one said of the request`(
+    func `A truncated outcome keeps the times and calls of the whole one`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -87,7 +85,7 @@ struct RefusedRecordTests {
     }
 
     /// No outcome becomes ready after the one that is sent alone, so no other event triggers its delivery.
-    @Test func `Outcome that goes alone follows the ones before it`() async throws {
+    @Test func `An outcome that is sent alone follows the ones before it`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
@@ -105,7 +103,7 @@ struct RefusedRecordTests {
     /// An unconfirmed dead letter blocks its own partition, and no outcome of another one.
     ///
     /// That holds for the outcomes of a rejected batch, for the one that is too large, and for the following ones.
-    @Test func `Outcome that is too large waits for no unconfirmed dead letter`() async throws {
+    @Test func `An outcome that is too large waits for no unconfirmed dead letter`() async throws {
         // The dead letter delays the lane's end up to the limit.
         try await LaneFixture.run(assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
@@ -130,7 +128,7 @@ struct RefusedRecordTests {
     }
 
     /// With ordering, an outcome follows the earlier one of its key to the same producer.
-    @Test func `Outcomes of a key follow the one that is sent again singly`() async throws {
+    @Test func `Outcomes of a key follow the one that is sent again alone`() async throws {
         try await LaneFixture.run {
             $0.ordering = .key
         } _: { fixture in
@@ -152,7 +150,7 @@ struct RefusedRecordTests {
     }
 
     /// A permanently failed producer may still report that it had written the record. So the topic accepts records.
-    @Test func `Retry that turns out to be written lets the others go`() async throws {
+    @Test func `A retry that turns out to be written releases the others`() async throws {
         try await LaneFixture.run { fixture in
             let isOver = Mutex(false)
             let persisted = Mutex<String?>(nil)
@@ -179,7 +177,9 @@ struct RefusedRecordTests {
 
     /// A topic that also rejects truncated records would end one worker after another.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Brief record that is refused too waits for its topic`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A truncated record that is rejected too waits for its topic`(delivery: WorkerConfiguration.Delivery)
+        async throws
+    {
         try await LaneFixture.run(delivery: delivery) { fixture in
             for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
             await fixture.source.append([LaneFixture.request("a")])
@@ -196,9 +196,7 @@ struct RefusedRecordTests {
 
     /// The only outcome that waits for a topic turns out to be too large, and its error goes to another topic.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Topic that no record waits for any longer holds up nothing`(delivery: WorkerConfiguration.Delivery)
-        async throws
-    {
+    func `A topic without waiting records delays nothing`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             let mayWrite = Mutex(false)
             for sink in [fixture.sink, fixture.singleSink] {
@@ -221,7 +219,7 @@ struct RefusedRecordTests {
 
     /// When the lane has left its group, an outcome that still waits for its topic is not written. It could not be committed, so
     /// another worker would publish it too.
-    @Test func `Outcome that waits at the end is not written`() async throws {
+    @Test func `An outcome that waits at the end is not written`() async throws {
         let hasLeft = Mutex(false)
         try await LaneFixture.run({ $0.shutdownGrace = .milliseconds(100) }) { fixture in
             await fixture.source.change { $0.onClose = { hasLeft.withLock { $0 = true } } }
@@ -236,7 +234,7 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test func `Drain during the transactional start ends the lane`() async throws {
+    @Test func `A drain during the transactional start ends the lane`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         defer { fixture.loop.stop() }
         await fixture.sink.change { $0.isInitHeld = true }

@@ -23,7 +23,7 @@ struct TopicBackoffTests {
 
     /// A timeout does not show the state of the topic, so the brokers are queried.
     @Test(arguments: causes)
-    func `Topic is blamed only where a broker does`(
+    func `A topic is blamed only if a broker does`(
         cause: (TopicDiagnosis, problem: String, blocked: [String])
     ) async throws {
         try await LaneFixture.run { fixture in
@@ -45,7 +45,7 @@ struct TopicBackoffTests {
     /// A dead letter that cannot be written keeps its record open. Neither it nor the records behind it are published, because a
     /// restart would publish them again.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Refused dead letter holds its partition only`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A rejected dead letter blocks only its partition`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery, assigned: [0, 1]) { fixture in
             await fixture.refuse { record, _ in record.topic == "dead-letters" ? Self.notAuthorized : nil }
             await fixture.source.append(["no request", LaneFixture.request("behind")], to: 0)
@@ -72,7 +72,7 @@ struct TopicBackoffTests {
 
     /// One writer tries at a time, and each of them may be the next.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `All outcomes that wait for a topic are written once it takes them`(
+    func `All outcomes that wait for a topic are written once it accepts them`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -97,7 +97,7 @@ struct TopicBackoffTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Drain ends while outcomes are refused`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A drain ends while outcomes are rejected`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery, { $0.shutdownGrace = .milliseconds(100) }) { fixture in
             await fixture.sink.refuse { _, _ in Self.notAuthorized }
             await fixture.source.append([LaneFixture.request("a")])

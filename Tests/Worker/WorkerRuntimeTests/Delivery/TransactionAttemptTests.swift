@@ -37,7 +37,7 @@ struct TransactionAttemptTests {
         return (attempt, failure)
     }
 
-    @Test func `Transaction commits records and the offset behind them`() async throws {
+    @Test func `A transaction commits records and the offset after them`() async throws {
         let (attempt, failure) = try await run(["a", "b"])
 
         #expect(failure == nil)
@@ -47,7 +47,7 @@ struct TransactionAttemptTests {
     }
 
     /// The records behind it are purged, and are no evidence about their topics.
-    @Test func `Record that is refused fails the transaction without a stall`() async throws {
+    @Test func `A rejected record fails the transaction without a stall`() async throws {
         await sink.refuse { record, _ in record.text == "large" ? Self.tooLarge : nil }
         let (attempt, failure) = try await run(["a", "large", "b"])
 
@@ -60,7 +60,7 @@ struct TransactionAttemptTests {
         #expect(purged?.isTopicRefusal == false)
     }
 
-    @Test func `Transaction whose records nobody confirms has stalled`() async throws {
+    @Test func `A transaction whose records are not confirmed has stalled`() async throws {
         await sink.holdReports()
         let (attempt, failure) = try await run(["a"])
 

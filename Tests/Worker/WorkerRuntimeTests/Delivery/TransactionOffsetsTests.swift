@@ -24,7 +24,7 @@ struct TransactionOffsetsTests {
         return TransactionOffsets(of: fixture.table, ready: ReadyOutcomes(), source: fixture.source, loop: fixture.loop)
     }
 
-    @Test func `What is not committed is tried again`() async throws {
+    @Test func `Offsets that are not committed are retried`() async throws {
         try await TableFixture.run(doneSetBytes: 100) { fixture in
             let offsets = try offsets(of: fixture)
             for _ in 0..<2 { #expect(offsets.next(publishing: []) == [Self.partition: CommittedOffset(4)]) }
@@ -34,7 +34,7 @@ struct TransactionOffsetsTests {
         }
     }
 
-    @Test func `Offset is not committed again without the text of the proof`() async throws {
+    @Test func `An offset is not committed again without the metadata of the proof`() async throws {
         try await TableFixture.run(doneSetBytes: 100) { fixture in
             let offsets = try offsets(of: fixture)
             await offsets.noteCommitted([Self.partition: CommitMetadata.proof(at: 4)])
@@ -42,7 +42,7 @@ struct TransactionOffsetsTests {
         }
     }
 
-    @Test func `Commit of an assignment that is over is not noted`() async throws {
+    @Test func `A commit of a former assignment is not noted`() async throws {
         try await TableFixture.run(doneSetBytes: 100) { fixture in
             let offsets = try offsets(of: fixture)
             await offsets.noteCommitted([AssignedPartition(Self.partition.id, epoch: 0): CommittedOffset(4)])
@@ -51,7 +51,7 @@ struct TransactionOffsetsTests {
     }
 
     /// The brokers have kept longer metadata before, and are now configured to keep less.
-    @Test func `Transaction that is refused for its metadata waits for more`() async throws {
+    @Test func `After metadata was rejected the next transaction waits for further outcomes`() async throws {
         try await TableFixture.run(doneSetBytes: 100) { fixture in
             let offsets = try offsets(of: fixture)
             let attempt = TransactionAttempt([], offsets: offsets.next(publishing: []), loop: fixture.loop)

@@ -37,7 +37,7 @@ struct TransactionalDeliveryTests {
 
     /// Transactions fail for so long that intake pauses. Meanwhile the partition is lost during a transaction whose
     /// failure turns out to be caused by a topic.
-    @Test func `Requests begin again when a failure is explained and nothing is left`() async throws {
+    @Test func `Requests begin again when a failure is explained and no outcome is left`() async throws {
         // With such a low concurrency there is no window that would wake the reader.
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.concurrency = 1 }) { fixture in
             try await fixture.commitsFirstRequest()
@@ -66,7 +66,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func `Commit without an answer is asked again and not aborted`() async throws {
+    @Test func `A commit without an answer is repeated and not aborted`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let silence = FakeSink.CommitFailure(error: KafkaError(.timedOut, "no answer in time"))
             await fixture.sink.failCommits([silence, silence])
@@ -79,7 +79,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func `Membership is asked for anew in each transaction`() async throws {
+    @Test func `Each transaction uses the current membership`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             for number in 1...3 {
                 await fixture.source.append([LaneFixture.request("r\(number)")])
@@ -91,7 +91,7 @@ struct TransactionalDeliveryTests {
 
     /// The failed outcome goes with its partition, so no record is left that would show the end of the failure.
     @Test(arguments: [true, false])
-    func `Requests begin again once what failed is another members`(isTopicRefused: Bool) async throws {
+    func `Requests begin again once the failed partition is lost`(isTopicRefused: Bool) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             if isTopicRefused {
                 await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
@@ -115,7 +115,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// The preceding outcome is committed, and no other becomes ready: its partition waits for the dead letter.
-    @Test func `Refused outcome is tried again after others were committed`() async throws {
+    @Test func `A rejected outcome is retried after others were committed`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.refuse { record, _ in
                 record.topic == "dead-letters" ? KafkaError(.other, code: 3, "unknown topic") : nil
@@ -132,7 +132,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// A call about a transaction may take 95 s. A lane whose consumer has failed does not wait for it.
-    @Test func `Lane that fails during a commit ends without its answer`() async throws {
+    @Test func `A lane that fails during a commit does not wait for the answer`() async throws {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
         await #expect(throws: fatal) {
             try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -151,7 +151,7 @@ struct TransactionalDeliveryTests {
     /// A member that joins again may be in the same generation as before, so brokers accept the offsets that it sent then.
     ///
     /// Therefore the partition is not read before they are committed, or can no longer be.
-    @Test func `Partition that comes back waits for the transaction of its former assignment`() async throws {
+    @Test func `A partition that returns waits for the transaction of its former assignment`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) {
             $0.shutdownGrace = .milliseconds(100)
         } _: { fixture in
@@ -190,7 +190,7 @@ struct TransactionalDeliveryTests {
 
     /// A member of a KIP-848 group may be in the same epoch when its offsets arrive. A broker that accepts them then moves the
     /// group's offset while the next owner reads.
-    @Test func `Revoked partition is kept while its offsets are on their way`() async throws {
+    @Test func `A revoked partition is kept while its offsets are being sent`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
         } _: { fixture in
@@ -223,7 +223,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func `Transaction whose partition is lost meanwhile sends no offsets`() async throws {
+    @Test func `A transaction whose partition is lost meanwhile sends no offsets`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             try await fixture.commitsFirstRequest()
             await fixture.source.holdMembership()
@@ -257,7 +257,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// Outcomes that wait for the oldest request of their partition are in memory, so they count against the intake limits.
-    @Test func `Outcomes that wait for their transaction hold up the intake`() async throws {
+    @Test func `Outcomes that wait for their transaction limit the intake`() async throws {
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
         // The dead letter of an invalid record contains the record's bytes.

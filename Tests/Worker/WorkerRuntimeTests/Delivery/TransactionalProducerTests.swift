@@ -23,7 +23,7 @@ struct TransactionalProducerTests {
     }
 
     @Test(arguments: members)
-    func `Id begins with the group for permissions by prefix`(member: (group: String, instance: String)) {
+    func `An id begins with the group for permissions by prefix`(member: (group: String, instance: String)) {
         let id = LaneAssembly.transactionalID(group: member.group, instance: member.instance, lane: 0)
         #expect(id.hasPrefix("\(member.group)-"))
     }
@@ -39,7 +39,7 @@ struct TransactionalProducerTests {
 
     /// The answer to the commit is lost, and the coordinator answers the retry with an invalid transaction state.
     @Test(arguments: finalErrors)
-    func `Outcomes of a commit that took effect are not published again`(error: KafkaError) async throws {
+    func `Outcomes of an effective commit are not published again`(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
@@ -56,7 +56,7 @@ struct TransactionalProducerTests {
     }
 
     /// librdkafka would give the numbers of the purged records, which may be in the log, to the records of the next transaction.
-    @Test func `Producer that purged records is replaced`() async throws {
+    @Test func `A producer that purged records is replaced`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.holdReports()
             await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
@@ -74,7 +74,7 @@ struct TransactionalProducerTests {
 
     /// No further call may be made to a producer that is blocked by a call, not even an abort.
     @Test(arguments: FakeSink.Call.allCases.filter { $0 != .initialize })
-    func `Producer that is held by a call is replaced and counted`(call: FakeSink.Call) async throws {
+    func `A producer that hangs in a call is replaced and counted`(call: FakeSink.Call) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.change { $0.hungCall = call }
             if call == .abort {
@@ -112,7 +112,7 @@ struct TransactionalProducerTests {
         }
     }
 
-    @Test func `Lane ends when too many producers are held by calls`() async throws {
+    @Test func `A lane ends when too many producers hang`() async throws {
         let sinks = HangingSinks(last: 100, areHeld: true)
         let error = await #expect(throws: KafkaError.self) {
             try await LaneFixture.run(
@@ -128,7 +128,7 @@ struct TransactionalProducerTests {
         #expect(sinks.count == ReplaceableSink.maxAbandoned)
     }
 
-    @Test func `Producers whose calls returned at last do not count`() async throws {
+    @Test func `Producers whose calls have returned do not count`() async throws {
         let count = ReplaceableSink.maxAbandoned + 3
         let sinks = HangingSinks(last: count, areHeld: false)
         try await LaneFixture.run(
@@ -147,7 +147,7 @@ struct TransactionalProducerTests {
 
     /// The requests topic is recreated while a request of the former one is open.
     @Test(arguments: finalErrors)
-    func `Outcomes of a topic that was made again are published once`(error: KafkaError) async throws {
+    func `Outcomes of a recreated topic are published once`(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.provider.hold()
             await fixture.source.skip(to: 5)
@@ -168,7 +168,7 @@ struct TransactionalProducerTests {
         }
     }
 
-    @Test func `Producer that fails again and again ends the lane`() async throws {
+    @Test func `A producer that fails repeatedly ends the lane`() async throws {
         let made = Mutex<[FakeSink]>([])
         let failures = [FakeSink.CommitFailure](repeating: .init(error: Self.finalErrors[0]), count: 2)
         let replacements = LaneFixture.Replacements {

@@ -19,7 +19,7 @@ struct FleetTopicPositionTests {
     }
 
     /// The last offset of a topic may be the end of a transaction, which readers do not see.
-    @Test func `End without a record counts as read`() {
+    @Test func `An end without a record counts as read`() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 3, end: 6)
         let taken = position.take(
@@ -31,7 +31,7 @@ struct FleetTopicPositionTests {
         #expect(again.isEmpty)
     }
 
-    @Test func `Records of other partitions and of the last reading are left out`() {
+    @Test func `Records of other partitions and records that were read are left out`() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 0, end: 0)
         let news = TopicReader.News(records: [Self.record(0), Self.record(0, partition: 1), Self.record(0)])
@@ -39,7 +39,7 @@ struct FleetTopicPositionTests {
         #expect(taken.map(\.offset) == [0])
     }
 
-    @Test func `Topic that was made anew is noticed`() {
+    @Test func `A recreated topic is noticed`() {
         var position = FleetTopicPosition()
         let isRemadeAtFirst = position.begin(at: 0, end: 5)
         _ = position.take(Self.records(0..<5))
@@ -59,7 +59,7 @@ struct FleetTopicPositionTests {
     }
 
     /// The topic was deleted before any of it was read, and the new one has fewer records: none of its offsets is missing.
-    @Test func `Topic that ends before its first end was made anew`() {
+    @Test func `A topic that ends before its first end was recreated`() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 0, end: 5)
         #expect(position.endsEarly(in: TopicReader.News(records: [Self.record(0)], ends: [Self.partition: 1])))
@@ -72,7 +72,7 @@ struct FleetTopicPositionTests {
     }
 
     /// When the topic is deleted, it is being read again from its beginning, so the position is at its start.
-    @Test func `Topic that was made anew is noticed before it is read again`() {
+    @Test func `A recreated topic is noticed before it is read again`() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 0, end: 5)
         _ = position.take(Self.records(0..<5))

@@ -38,7 +38,7 @@ struct CarefulIntakeTests {
         await fixture.source.commits[Self.partition]?.metadata
     }
 
-    @Test func `Nothing begins before its try is committed`() async throws {
+    @Test func `No request begins before its try is committed`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.source.refuseCommits(with: Self.rebalancing)
             await fixture.source.append((0..<1000).map { LaneFixture.request("r\($0)") })
@@ -54,7 +54,7 @@ struct CarefulIntakeTests {
     }
 
     /// Otherwise a record that crashes each process before its first transaction would never be found.
-    @Test func `Exactly once notes its try before the brokers have shown that they keep it`() async throws {
+    @Test func `A transaction notes the try before brokers have proved to keep metadata`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 4096 }) { fixture in
             await fixture.provider.hold()
             await fixture.source.append([LaneFixture.request("a")])
@@ -64,7 +64,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func `Partition that is given up is left without a try`() async throws {
+    @Test func `A revoked partition is left without a try`() async throws {
         try await LaneFixture.run { fixture in
             try await fixture.commitsFirstRequest()
             await fixture.source.revoke([0])
@@ -73,7 +73,7 @@ struct CarefulIntakeTests {
     }
 
     /// With ordering, a rejected outcome ends the worker. It ends by its own decision, so no record is to blame.
-    @Test func `Worker that ends itself leaves no try`() async throws {
+    @Test func `A worker that ends by its own decision leaves no try`() async throws {
         let refusal = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
         await #expect(throws: KafkaError.self) {
             try await LaneFixture.run({ $0.ordering = .partition }) { fixture in
@@ -89,14 +89,14 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func `After an end without goodbye is noted how far it begins`() async throws {
+    @Test func `After a crash the next owner notes how far it begins`() async throws {
         try await takeOver("tries=1", records: ["a", "b"], holding: true) { fixture in
             try await eventually("both are asked for") { await fixture.provider.asked.count == 2 }
             #expect(await metadata(fixture) == "locsearch1;at=0;tries=2;begun=2")
         }
     }
 
-    @Test func `Records run alone where two processes ended`() async throws {
+    @Test func `Records run alone after two crashes`() async throws {
         try await takeOver("tries=2;begun=2", records: ["a", "b", "c"], holding: true) { fixture in
             for (offset, id) in ["a", "b"].enumerated() {
                 try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
@@ -116,7 +116,7 @@ struct CarefulIntakeTests {
     }
 
     /// Two owners of a healthy fleet were killed in a row, and the begun requests include slow ones.
-    @Test func `Slow requests hold others up no longer than care lasts`() async throws {
+    @Test func `Slow requests delay others only while records run alone`() async throws {
         try await takeOver("tries=2;begun=2", records: ["slow", "slower", "c"], holding: true) { fixture in
             try await eventually("the first runs alone") { await fixture.provider.waitsAlone("slow") }
             try await eventually("the others begin beside it", within: .seconds(20)) {
@@ -128,7 +128,7 @@ struct CarefulIntakeTests {
     }
 
     /// MirrorMaker copies metadata to another offset, where its notes name other records.
-    @Test func `Copied notes blame no record`() async throws {
+    @Test func `Notes that were copied to another offset blame no record`() async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             await fixture.source.setCommit(
                 CommittedOffset(0, metadata: "locsearch1;at=7;tries=3;begun=3;suspect=1:3"))
@@ -167,7 +167,7 @@ struct CarefulIntakeTests {
     }
 
     @Test(arguments: ["suspect=1:3", "alone=1:2"])
-    func `Record that crashes processes is set aside`(_ note: String) async throws {
+    func `A record that crashes processes is set aside`(_ note: String) async throws {
         try await takeOver("tries=3;begun=3;\(note)", records: ["a", "poison", "b"]) { fixture in
             try await fixture.isCommitted(upTo: 3)
             #expect(await fixture.provider.asked == ["a", "b"])
@@ -183,7 +183,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func `Suspect runs alone once the group has been at rest`() async throws {
+    @Test func `A suspect runs alone once the group has been at rest`() async throws {
         let start = Instant.now
         try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], holding: true) { fixture in
             try await eventually("it is asked for", within: .seconds(20)) { await fixture.provider.waitsAlone("a") }
@@ -193,7 +193,7 @@ struct CarefulIntakeTests {
     }
 
     /// A later kill of the worker must not count against a record that has finished.
-    @Test func `Note of a suspect that has ended is taken back at once`() async throws {
+    @Test func `The note of a suspect is withdrawn when it has finished`() async throws {
         try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], commitInterval: .seconds(30)) { fixture in
             try await eventually("it is committed without the note", within: .seconds(20)) {
                 await fixture.source.committed[Self.partition] == 1
@@ -203,8 +203,9 @@ struct CarefulIntakeTests {
     }
 
     /// A later kill of the worker, or a loss of the partition, must not count against a slow record.
-    @Test func `Note of a record that outlasts its turn is taken back at once`() async throws {
-        try await takeOver("tries=2;begun=1", records: ["slow"], holding: true, commitInterval: .seconds(30)) { fixture in
+    @Test func `The note of a slow record is withdrawn when others begin beside it`() async throws {
+        try await takeOver("tries=2;begun=1", records: ["slow"], holding: true, commitInterval: .seconds(30)) {
+            fixture in
             try await eventually("it runs alone") { await fixture.provider.waitsAlone("slow") }
             #expect(await metadata(fixture)?.contains("alone=0:0") == true)
 
@@ -217,7 +218,7 @@ struct CarefulIntakeTests {
 
     /// In a group that never comes to rest, as in a long rollout, two suspects delay the lane once, and then
     /// begin together with other records.
-    @Test func `Group that never rests holds suspects up for one wait`() async throws {
+    @Test func `A group that never rests delays suspects by one wait`() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
@@ -245,7 +246,7 @@ struct CarefulIntakeTests {
     ///
     /// Here the second record of partition 1 would otherwise run alone and be committed before the first one had begun. In an
     /// unstable group the first one may begin only together with others.
-    @Test func `Record that runs alone begins behind those before it`() async throws {
+    @Test func `A record that runs alone begins after the records before it`() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
@@ -262,7 +263,7 @@ struct CarefulIntakeTests {
     }
 
     /// The worker may be killed before the group is stable, when the note that a record runs alone cannot be withdrawn.
-    @Test func `Suspect is not run alone while the group forms`() async throws {
+    @Test func `A suspect does not run alone while the group rebalances`() async throws {
         let notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:1"
         try await takeOver(
             "tries=2;begun=1;suspect=0:1", records: ["a"], holding: true, refusal: Self.rebalancing,

@@ -9,7 +9,7 @@ import Testing
 
 /// A concurrency that operators change while requests are in flight.
 struct ControlledIntakeTests {
-    @Test func `Fewer are taken until the order ends and what is in flight finishes`() async throws {
+    @Test func `Fewer requests are taken until the order ends`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         await Task(executorPreference: loop) {
@@ -34,7 +34,9 @@ struct ControlledIntakeTests {
     }
 
     @Test(arguments: [true, false])
-    func `A lane whose intake is paused or whose outcomes are rejected ends with its client`(isPaused: Bool) async throws {
+    func `A lane whose intake is paused or whose outcomes are rejected ends with its client`(isPaused: Bool)
+        async throws
+    {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
         await #expect(throws: fatal) {
             try await LaneFixture.run { fixture in

@@ -6,7 +6,7 @@ import Testing
 /// The lock of a lane that runs one record alone in its process.
 struct ExclusiveLockTests {
     /// A worker with several loops has one process, which a record of another lane can crash too.
-    @Test func `Other lanes of the process begin nothing meanwhile`() async throws {
+    @Test func `Other lanes of the process begin no request meanwhile`() async throws {
         let turn = ExclusiveLock()
         let other = turn.add { true }
         try await LaneFixture.run(exclusiveLock: turn) { fixture in
@@ -22,7 +22,7 @@ struct ExclusiveLockTests {
         }
     }
 
-    @Test func `Turn is taken by one lane at a time`() async {
+    @Test func `One lane at a time has the lock`() async {
         let turn = ExclusiveLock()
         let (first, second) = (turn.add { true }, turn.add { false })
         #expect(turn.take(for: first))

@@ -20,7 +20,7 @@ struct GroupRestTests {
         rest.noteCommit(askedAt: Self.start + asked, isCommitted: isCommitted, at: Self.start + asked + delay)
     }
 
-    @Test func `Group rests once commits were answered at once for a second`() {
+    @Test func `A group is at rest after a second of prompt commits`() {
         var rest = GroupRest()
         #expect(!rest.isReached(at: Self.start))
         commit(&rest, from: .zero, to: .milliseconds(750), every: .milliseconds(250))
@@ -31,7 +31,7 @@ struct GroupRestTests {
     }
 
     @Test(arguments: [(delay: Duration.milliseconds(501), isCommitted: true), (.milliseconds(10), false)])
-    func `Commit that waits or is refused begins it anew`(_ late: (delay: Duration, isCommitted: Bool)) {
+    func `A slow or rejected commit begins the rest anew`(_ late: (delay: Duration, isCommitted: Bool)) {
         var rest = GroupRest()
         commit(&rest, from: .zero, to: .seconds(1), every: .milliseconds(250))
         answer(&rest, asked: .milliseconds(1250), after: late.delay, isCommitted: late.isCommitted)
@@ -42,14 +42,14 @@ struct GroupRestTests {
         #expect(rest.isReached(at: Self.start + .milliseconds(3010)))
     }
 
-    @Test func `Time without commits says nothing`() {
+    @Test func `A time without commits is no rest`() {
         var rest = GroupRest()
         commit(&rest, from: .zero, to: .seconds(1), every: .milliseconds(250))
         answer(&rest, asked: .seconds(3), after: .milliseconds(10))
         #expect(!rest.isReached(at: Self.start + .milliseconds(3010)))
     }
 
-    @Test func `After a vain wait the next comes later`() {
+    @Test func `After a vain wait the next one comes later`() {
         var rest = GroupRest()
         #expect(rest.isWorthWaiting(at: Self.start))
         let end = Self.start + .seconds(4)

@@ -26,25 +26,26 @@ struct InFlightWindowTests {
             // A width that keeps the loop busy stays, and so does a small allowance.
             (256, true, [50, 50, 2, 3, 2], [64, 128, 128, 128, 128]), (10, true, [0, 0, 90, 0], [10, 10, 10, 10]),
         ] as [(Int, Bool, [Int], [Int])])
-    func `A full window widens while the loop has time to spare`(most: Int, isFull: Bool, asleep: [Int], limits: [Int]) {
+    func `A full window widens while the loop has time to spare`(most: Int, isFull: Bool, asleep: [Int], limits: [Int])
+    {
         #expect(Self.limits(most: most, isFull: isFull, asleep: asleep) == limits)
     }
 
-    @Test func `A busy loop gets fewer down to the least`() {
+    @Test func `A busy loop gets fewer requests down to the minimum`() {
         let limits = Self.limits(most: 256, asleep: [90, 90, 90, 90] + [Int](repeating: 0, count: 10))
         #expect(limits[3] == 256)
         #expect(zip(limits.dropFirst(4), limits.dropFirst(5)).allSatisfy { $0 > $1 || $1 == InFlightWindow.least })
         #expect(limits.last == InFlightWindow.least)
     }
 
-    @Test func `Within a period nothing changes`() {
+    @Test func `The window changes once in a period`() {
         let start = Instant.now
         var window = InFlightWindow(most: 256, asleep: .zero, at: start)
         for part in 1..<50 { window.adapt(inFlight: 64, asleep: .milliseconds(part), at: start + .milliseconds(part)) }
         #expect(window.limit == InFlightWindow.least)
     }
 
-    @Test func `Window follows what is allowed`() {
+    @Test func `The window follows the allowance`() {
         var window = InFlightWindow(most: 256, asleep: .zero, at: .now)
         #expect(window.limit == 64)
         window.setMost(10)

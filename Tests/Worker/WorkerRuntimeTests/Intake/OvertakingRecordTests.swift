@@ -41,7 +41,7 @@ struct OvertakingRecordTests {
         return metadata.crashes
     }
 
-    @Test func `Record that overtakes thousands is noted before it begins`() async throws {
+    @Test func `A record that overtakes thousands is noted before it begins`() async throws {
         try await takeOverMixed("tries=1", batch: 2_000) { fixture in
             try await eventually("all is read", within: .seconds(30)) {
                 await fixture.lane.status.waiting.contains { $0.flow.requestClass == .interactive }
@@ -57,7 +57,7 @@ struct OvertakingRecordTests {
         }
     }
 
-    @Test func `Record that overtook others runs alone where two processes ended`() async throws {
+    @Test func `A record that overtook others runs alone after two crashes`() async throws {
         try await takeOverMixed("tries=2;running=2", batch: 2) { fixture in
             try await eventually("it runs alone") { await fixture.provider.waitsAlone("person") }
             #expect(await fixture.provider.asked == ["person"], "those before it wait")
@@ -73,7 +73,7 @@ struct OvertakingRecordTests {
     }
 
     /// Its outcome has to be published after that of a request that waits for the only permit.
-    @Test func `Record that overtook others keeps no place from those before it`() async throws {
+    @Test func `A record that overtook others takes no permit from those before it`() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 0) {
             $0.concurrency = 1
             $0.ordering = .partition
@@ -89,7 +89,7 @@ struct OvertakingRecordTests {
     }
 
     /// It belongs to its class, although it waits in no queue.
-    @Test func `Batch record that runs alone leaves behind the batch records before it`() async throws {
+    @Test func `A batch record that ran alone is published after those before it`() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 2) {
             $0.ordering = .partition
         } _: { fixture in
@@ -104,7 +104,7 @@ struct OvertakingRecordTests {
     }
 
     /// The next owner runs the records before it, and its outcome would precede theirs.
-    @Test func `Record that ran alone is not published without those before it`() async throws {
+    @Test func `A record that ran alone is not published without those before it`() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 2) {
             $0.ordering = .partition
         } _: { fixture in
@@ -121,7 +121,7 @@ struct OvertakingRecordTests {
         "tries=9223372036854775807", "tries=2;begun=9223372036854775807", "tries=3;alone=0:9223372036854775807",
         "tries=2;running=0+9223372036854775807", "tries=9223372036854775807;begun=1;suspect=0:9223372036854775807",
     ])
-    func `Numbers of any size end no owner`(_ notes: String) async throws {
+    func `Numbers of any size crash no owner`(_ notes: String) async throws {
         try await takeOverMixed(notes, batch: 3) { fixture in
             await fixture.provider.releaseAll()
             try await eventually("all have an outcome", within: .seconds(20)) {
@@ -132,7 +132,7 @@ struct OvertakingRecordTests {
 
     /// The notes of one read are longer than such metadata.
     @Test(arguments: [128, 160, 200], ["tries=1", "tries=2;running=1+3+5"])
-    func `Lane that tells classes apart reads on with little room for notes`(bytes: Int, notes: String) async throws {
+    func `A lane with classes reads on with little room for notes`(bytes: Int, notes: String) async throws {
         try await takeOverMixed(notes, batch: 200) {
             $0.doneSetBytes = bytes
         } _: { fixture in

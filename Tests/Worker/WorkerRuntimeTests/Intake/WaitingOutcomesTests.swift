@@ -81,7 +81,7 @@ struct WaitingOutcomesTests {
 
     /// The interactive request waits for the first dead letter, which waits for the commit of the batch
     /// request, which waits for a permit.
-    @Test func `A record that is no request keeps no place while it waits for its turn`() async throws {
+    @Test func `An invalid record keeps no permit while it waits for its order`() async throws {
         try await Self.run(delivery: .exactlyOnce) {
             $0.concurrency = 1
             $0.ordering = .partition

@@ -25,9 +25,7 @@ struct WaitingRoomTests {
         func onShorterLine(_ wake: @escaping @Sendable () -> Void) {}
     }
 
-    static func request(
-        _ id: String, _ requestClass: RequestClass, session: String? = nil
-    ) -> String {
+    static func request(_ id: String, _ requestClass: RequestClass, session: String? = nil) -> String {
         let session = session.map { #","sessionId":"\#($0)""# } ?? ""
         return
             #"{"requestId":"\#(id)","provider":"hotpepper","priority":"\#(requestClass.rawValue)","location":{"latitude":35.69,"longitude":139.7}\#(session)}"#
@@ -62,7 +60,7 @@ struct WaitingRoomTests {
             })
     }
 
-    @Test func `Interactive request overtakes the batch requests of its partition`() async throws {
+    @Test func `An interactive request overtakes the batch requests of its partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<50).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
@@ -78,7 +76,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Quiet tenant overtakes a flood of its class`() async throws {
+    @Test func `A quiet tenant overtakes a flood of its class`() async throws {
         try await Self.runFull {
             $0.flows.fairBy = .header("tenant")
         } _: { fixture in
@@ -95,7 +93,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `What is done beyond waiting requests is committed beside them`() async throws {
+    @Test func `Requests that are done beyond waiting ones are in the done-set`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
@@ -113,7 +111,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Requests that wait go with their partition`() async throws {
+    @Test func `Waiting requests are dropped with their partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             try await fixture.waits(count: 20)
@@ -125,7 +123,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Older search of a session ends while it waits`() async throws {
+    @Test func `The older search of a session ends while it waits`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append([
                 Self.request("older", .batch, session: "s"), Self.request("newer", .batch, session: "s"),
@@ -137,7 +135,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Search that is refused at once ends the older one of its session`() async throws {
+    @Test func `A search that is rejected at once ends the older one of its session`() async throws {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append([Self.request("older", .batch, session: "s")])
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
@@ -151,7 +149,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Partition is read on when the last search that waits is ended`() async throws {
+    @Test func `A partition is read on when its last waiting search is ended`() async throws {
         try await Self.runFull {
             $0.flows.lookAheadBytes = 1000  // One request is larger.
         } _: { fixture in
@@ -164,7 +162,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Wrong priority is named where the topic lets requests choose`() async throws {
+    @Test func `A wrong priority is named if the topic lets requests choose`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append([
                 Self.request("wrong", .batch).replacing("\"priority\":\"batch\"", with: "\"priority\":\"high\"")
@@ -173,7 +171,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func `Memory of what waits is bounded`() async throws {
+    @Test func `The memory of waiting requests is bounded`() async throws {
         try await Self.runFull {
             $0.flows.lookAheadBytes = 100 * 1200
         } _: { fixture in

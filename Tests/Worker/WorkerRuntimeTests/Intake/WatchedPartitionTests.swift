@@ -110,7 +110,7 @@ struct WatchedPartitionTests {
         }
     }
 
-    @Test func `Held records begin only in free places`() async throws {
+    @Test func `Records that waited for a note begin only with free permits`() async throws {
         try await Self.run {
             $0.concurrency = 8
         } _: { fixture in
@@ -131,7 +131,7 @@ struct WatchedPartitionTests {
         }
     }
 
-    @Test func `Held records are left to the next owner`() async throws {
+    @Test func `Records that wait for a note are left to the next owner`() async throws {
         try await Self.run { fixture in
             await fixture.source.refuseCommits(with: Self.refusal)
             await Self.assignWatched(fixture)

@@ -16,7 +16,7 @@ struct CrashWatchTests {
         return watch
     }
 
-    @Test func `Owner notes its try once`() {
+    @Test func `An owner notes its try once`() {
         var watch = owner(after: CrashNotes())
         #expect(watch.needsNote)
         watch.willBegin(before: 64, count: 64, at: Self.start)
@@ -24,14 +24,14 @@ struct CrashWatchTests {
         #expect(!watch.needsNote, "what follows begins without another commit")
     }
 
-    @Test func `Goodbye takes the try back`() {
+    @Test func `An orderly end withdraws the try`() {
         var watch = owner(after: CrashNotes())
         watch.willBegin(before: 64, count: 64, at: Self.start)
         watch.noteOrderlyEnd()
         #expect(watch.notes.isEmpty)
     }
 
-    @Test func `After an end without goodbye every step is noted`() {
+    @Test func `After a crash every step is noted`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willBegin(before: 10, count: 10, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, begun: 10))
@@ -40,7 +40,7 @@ struct CrashWatchTests {
     }
 
     @Test(arguments: [(records: 1024, seconds: 0), (records: 10, seconds: 30)])
-    func `Steps end after enough records or time`(_ enough: (records: Int, seconds: Int)) {
+    func `Small steps end after enough records or time`(_ enough: (records: Int, seconds: Int)) {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willBegin(before: Int64(enough.records), count: enough.records, at: Self.start)
         watch.review(position: 0, at: Self.start + .seconds(enough.seconds))
@@ -62,7 +62,7 @@ struct CrashWatchTests {
     }
 
     /// One task reads, and another one begins records that were read before.
-    @Test func `Task keeps the notes of the other`() {
+    @Test func `Each task keeps the notes of the other one`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([10, 11], beside: [1], atMost: 256, at: Self.start)
         watch.willBegin([5], beside: [1], atMost: 256, at: Self.start)
@@ -88,7 +88,7 @@ struct CrashWatchTests {
         #expect(next.permission(for: 5) == .runsAlone && next.permission(for: 90_000) == .runsAlone)
     }
 
-    @Test func `Notes of the largest numbers fit their room`() {
+    @Test func `Notes with the largest numbers fit their limit`() {
         let largest = CrashNotes(
             tries: 9999, begun: .max, suspect: .init(offset: .max, ends: 9999, isRunning: false))
         #expect(largest.bytes <= CrashNotes.bytesWithoutRunning)
@@ -96,7 +96,7 @@ struct CrashWatchTests {
     }
 
     /// A forged note, or 9,999 crashes in a row.
-    @Test func `Counts of tries and ends stop at the largest`() {
+    @Test func `Counts of tries and crashes saturate`() {
         var watch = owner(
             after: CrashNotes(tries: .max, begun: .max, suspect: .init(offset: 4, ends: .max, isRunning: true)))
         watch.willBegin(before: 10, count: 10, at: Self.start)
@@ -105,13 +105,13 @@ struct CrashWatchTests {
         #expect(watch.permission(for: 4) == .isSetAside)
     }
 
-    @Test func `Record that is read twice is noted once`() {
+    @Test func `A record that is read twice is noted once`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([6, 5, 6], beside: [], atMost: 256, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, running: [5, 6]), "a text with an offset twice would be foreign")
     }
 
-    @Test func `Reading that begins nothing ends the steps after their time`() {
+    @Test func `Steps end after their time although no record begins`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([5, 6], beside: [], atMost: 256, at: Self.start)
         watch.review(position: 0, at: Self.start + .seconds(30))
@@ -119,7 +119,7 @@ struct CrashWatchTests {
         #expect(watch.notes == CrashNotes(tries: 1))
     }
 
-    @Test func `Suspect that is far behind runs alone when it is read`() {
+    @Test func `A suspect far behind runs alone when it is read`() {
         var watch = owner(after: CrashNotes(tries: 2, running: [3, 5000]))
         #expect([2, 3, 4, 5000].map(watch.permission) == [.runs, .runsAlone, .runs, .runsAlone])
 
@@ -138,14 +138,14 @@ struct CrashWatchTests {
     }
 
     /// Another owner has answered it meanwhile, or compaction has removed it.
-    @Test func `Suspect that does not come any more is forgotten`() {
+    @Test func `A suspect that does not come any more is forgotten`() {
         var watch = owner(after: CrashNotes(tries: 2, running: [3]))
         watch.willRead([4, 5], beside: [], atMost: 256, at: Self.start)
         watch.review(position: 4, at: Self.start)
         #expect(!watch.isCareful)
     }
 
-    @Test func `After two ends what had begun runs alone`() {
+    @Test func `After two crashes the begun records run alone`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         #expect(watch.permission(for: 9) == .runsAlone)
         #expect(watch.permission(for: 10) == .runs)
@@ -158,7 +158,7 @@ struct CrashWatchTests {
 
     /// A second record of the kind may follow the first.
     @Test(arguments: [(tries: 2, seconds: 5), (tries: 3, seconds: 10), (tries: 6, seconds: 80)])
-    func `Care lasts twice as long after each further end`(_ care: (tries: Int, seconds: Int)) {
+    func `The time of running alone doubles after each further crash`(_ care: (tries: Int, seconds: Int)) {
         var watch = owner(after: CrashNotes(tries: care.tries, begun: 10))
         #expect(watch.careLeft == .seconds(care.seconds))
         #expect(watch.nextTurn == .seconds(care.seconds / 5))
@@ -173,7 +173,7 @@ struct CrashWatchTests {
         #expect(owner(after: watch.notes).careLeft == .seconds(2 * care.seconds), "if this process ends so too")
     }
 
-    @Test func `Partition gets on behind slow requests once its care is over`() {
+    @Test func `A partition goes on behind slow requests after its time of running alone`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(3, at: Self.start)
         watch.review(position: 3, at: Self.start + .seconds(30))
@@ -186,7 +186,7 @@ struct CrashWatchTests {
         #expect(!watch.isCareful && watch.isWatched)
     }
 
-    @Test func `Behind what ran alone steps are small again`() {
+    @Test func `Steps are small again after records that ran alone`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(9, at: Self.start)
         watch.hasRunAlone(9)
@@ -196,7 +196,7 @@ struct CrashWatchTests {
         #expect(watch.permission(for: 11) == .runs)
     }
 
-    @Test func `Record of three ends is set aside`() {
+    @Test func `A record is set aside after three crashes`() {
         let once = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
         var second = owner(after: once)
         #expect(second.permission(for: 4) == .runsAlone)
@@ -211,7 +211,7 @@ struct CrashWatchTests {
         #expect(owner(after: third.notes).permission(for: 4) == .isSetAside)
     }
 
-    @Test func `Only a record that a process has ended with is suspect`() {
+    @Test func `Only a record that was running at a crash is suspect`() {
         let running = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
         var watch = owner(after: running)
         #expect(watch.isSuspect(4) && !watch.isSuspect(5))
@@ -224,7 +224,7 @@ struct CrashWatchTests {
         #expect(!owner(after: waiting).isSuspect(4))
     }
 
-    @Test func `Record that crashed its process is set aside at once`() {
+    @Test func `A record that crashed its process is set aside at once`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(4, at: Self.start)
         let next = owner(after: watch.notes(ofCrashWith: 4))
@@ -233,7 +233,7 @@ struct CrashWatchTests {
     }
 
     /// Kills that have nothing to do with the records: a different record runs alone each time.
-    @Test func `Ends with other records are not counted together`() {
+    @Test func `Crashes with different records are not added up`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         for offset in [Int64(4), 5, 6, 5] {
             watch.willRunAlone(offset, at: Self.start)
@@ -250,7 +250,7 @@ struct CrashWatchTests {
         CrashNotes(tries: 3, begun: 164, suspect: .init(offset: 120, ends: 1, isRunning: true)),
         CrashNotes(tries: 3, begun: 0, suspect: .init(offset: 120, ends: 2, isRunning: false)),
     ])
-    func `Notes come back from their text`(_ notes: CrashNotes) throws {
+    func `Notes are read as they were written`(_ notes: CrashNotes) throws {
         var metadata = CommitMetadata()
         metadata.crashes = notes
         let text = metadata.text(for: 100, atMost: 200).text
@@ -266,7 +266,7 @@ struct CrashWatchTests {
         "suspect=1:2:3", "suspect=1:-2", "running=", "running=-1", "running=3+0", "running=3+", "running=3+x",
         "running=9223372036854775807+1",
     ])
-    func `Damaged notes are foreign`(_ field: String) {
+    func `Damaged notes are ignored`(_ field: String) {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: "locsearch1;at=100;\(field)")) == .foreign)
     }
 }

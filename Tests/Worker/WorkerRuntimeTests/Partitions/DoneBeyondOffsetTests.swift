@@ -21,7 +21,7 @@ struct DoneBeyondOffsetTests {
 
     // MARK: - At least once
 
-    @Test func `Commit names what is done behind a slow request`() async throws {
+    @Test func `A commit names the requests that are done behind a slow one`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["a", "slow", "b", "c"].map(LaneFixture.request))
@@ -34,7 +34,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    @Test func `Next owner asks only for what is not done`() async throws {
+    @Test func `The next owner searches only for requests that are not done`() async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;at=1;bits=G"))
             await fixture.source.skip(to: 1)
@@ -60,7 +60,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// Brokers may be configured to keep less metadata than the worker writes.
-    @Test func `Metadata that is refused is shortened until the brokers take it`() async throws {
+    @Test func `Rejected metadata is shortened until the brokers accept it`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.source.change { $0.maxMetadata = 0 }
             await fixture.provider.hold(only: "slow")
@@ -74,7 +74,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// Nothing more is read of a partition whose metadata is nearly full, and others go on.
-    @Test func `Partition whose metadata is nearly full waits`() async throws {
+    @Test func `A partition whose metadata is nearly full waits`() async throws {
         try await LaneFixture.run(assigned: [0, 1], { $0.doneSetBytes = 23 }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append((["slow", "b"]).map(LaneFixture.request))
@@ -91,7 +91,7 @@ struct DoneBeyondOffsetTests {
 
     // MARK: - Exactly once
 
-    @Test func `Outcome does not wait for a slow request before it`() async throws {
+    @Test func `An outcome does not wait for a slow request before it`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["slow", "b", "c"].map(LaneFixture.request))
@@ -105,7 +105,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    @Test func `Without done sets an outcome waits for earlier ones`() async throws {
+    @Test func `Without done-sets an outcome waits for earlier ones`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 0 }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["a", "slow", "b"].map(LaneFixture.request))
@@ -139,7 +139,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// At its end, the lane checks once more for something to commit.
-    @Test func `Offset is committed once`() async throws {
+    @Test func `An offset is committed once`() async throws {
         let sink = Mutex<FakeSink?>(nil)
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             sink.withLock { $0 = fixture.sink }
@@ -151,7 +151,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// The commit took effect, and its answer is lost. The new producer reads that also about requests beyond the offset.
-    @Test func `Outcomes beyond the offset of a commit that took effect are not published again`() async throws {
+    @Test func `Outcomes beyond the offset of an effective commit are not published again`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let error = KafkaError(.fatal, "INVALID_TXN_STATE")
             await fixture.provider.hold(only: "slow")
@@ -169,7 +169,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// With `worker.ordering`, an outcome of a key never leaves before an earlier one of it.
-    @Test func `Order of a key holds`() async throws {
+    @Test func `Outcomes of a key keep their order`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.ordering = .key }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["slow", "b"].map(LaneFixture.request))

@@ -13,7 +13,7 @@ extension DoneSet {
 }
 
 struct DoneSetTests {
-    @Test func `Runs that touch become one`() {
+    @Test func `Adjacent runs become one`() {
         var set = DoneSet([3..<5, 5..<6, 9..<10])
         #expect(set.runs == [3..<6, 9..<10])
         set.append(4..<20)
@@ -48,14 +48,14 @@ struct DoneSetTests {
     }
 
     @Test(arguments: sizes)
-    func `Text is short`(size: (name: String, set: DoneSet, base: Int64, bytes: Int)) {
+    func `The text is short`(size: (name: String, set: DoneSet, base: Int64, bytes: Int)) {
         let text = size.set.text(from: size.base, atMost: 4096)
         #expect(text.cut == nil)
         #expect(text.text.utf8.count <= size.bytes, "\(size.name): \(text.text.utf8.count)")
         #expect(DoneSet(text: text.text, from: size.base) == size.set)
     }
 
-    @Test func `Text is read as it was written`() {
+    @Test func `A text is read as it was written`() {
         let set = DoneSet([102..<103, 105..<140])
         #expect(set.text(from: 100, atMost: 99).text == "runs=CBCjB")
         #expect(DoneSet(text: "runs=CBCjB", from: 100) == set)
@@ -67,7 +67,7 @@ struct DoneSetTests {
 
     /// For any set, the text lists only done offsets, and all of them before the cut.
     @Test(arguments: 0..<200)
-    func `Text says the truth`(seed: UInt64) throws {
+    func `The text lists only done offsets and all before the cut`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let base = Int64.random(in: 0...1_000_000, using: &random)
         let density = Int64.random(in: 1...40, using: &random)
@@ -95,11 +95,11 @@ struct DoneSetTests {
     ]
 
     @Test(arguments: damaged)
-    func `Damaged text is refused`(text: String) {
+    func `A damaged text is rejected`(text: String) {
         #expect(DoneSet(text: text, from: 100) == nil)
     }
 
-    @Test func `Text beyond the largest offset is refused`() {
+    @Test func `A text beyond the largest offset is rejected`() {
         #expect(DoneSet(text: "runs=CBCjB", from: .max - 3) == nil)
         #expect(DoneSet(text: "bits=qC", from: .max - 3) == nil)
     }
@@ -121,7 +121,7 @@ struct DoneSetTests {
     ]
 
     @Test(arguments: foreign)
-    func `Foreign metadata is not understood`(text: String) {
+    func `Foreign metadata is not read`(text: String) {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: text)) == .foreign)
     }
 
@@ -130,11 +130,11 @@ struct DoneSetTests {
         "locsearch1;at=99;runs=CB", "locsearch1;at=1000", "locsearch1;at=101;tries=2;alone=103:1",
         "locsearch1;at=-100;runs=CB",
     ])
-    func `Text of another offset is ignored`(text: String) {
+    func `The text of another offset is ignored`(text: String) {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: text)) == .copied)
     }
 
-    @Test func `Fields of a later version are passed over`() {
+    @Test func `Fields of a later version are skipped`() {
         var metadata = CommitMetadata()
         metadata.done = DoneSet([102..<103])
         #expect(

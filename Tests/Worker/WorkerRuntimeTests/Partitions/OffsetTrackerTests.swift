@@ -12,7 +12,7 @@ private func begin(_ offset: Int64, in tracker: inout OffsetTracker) throws -> O
 }
 
 struct OffsetTrackerTests {
-    @Test func `Frontier moves only over the unbroken run of delivered`() throws {
+    @Test func `The frontier moves only over the contiguous run of delivered records`() throws {
         var tracker = OffsetTracker()
         let slots = try [10, 11, 12, 13, 14].map { try begin($0, in: &tracker) }
         #expect(tracker.frontier == nil)
@@ -55,7 +55,7 @@ struct OffsetTrackerTests {
     }
 
     /// Transactions take outcomes in the order of the records, so only the contiguous run of ready ones may leave.
-    @Test func `Ready run ends at the first record without outcome`() throws {
+    @Test func `The ready run ends at the first record without an outcome`() throws {
         var tracker = OffsetTracker()
         let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
 
@@ -77,7 +77,7 @@ struct OffsetTrackerTests {
         #expect(tracker.readySlots(atMost: 9, inOneRun: true) == [slots[2]])
     }
 
-    @Test func `Ready slots pass gaps`() throws {
+    @Test func `Ready slots skip gaps`() throws {
         var tracker = OffsetTracker()
         let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
         for slot in [slots[1], slots[3]] { tracker.markReady(slot) }
@@ -87,7 +87,7 @@ struct OffsetTrackerTests {
 
     // MARK: - What is done beyond the frontier
 
-    @Test func `Progress tells what is done beyond the frontier`() throws {
+    @Test func `Progress lists the records that are done beyond the frontier`() throws {
         var tracker = OffsetTracker()
         let slots = try [10, 11, 12, 13, 14, 20].map { try begin($0, in: &tracker) }
         #expect(tracker.progress() == nil)
@@ -102,7 +102,7 @@ struct OffsetTrackerTests {
         #expect(tracker.progress(with: [slots[1], slots[3]]) == .init(next: 21, done: DoneSet()))
     }
 
-    @Test func `Next owner passes over what was done`() throws {
+    @Test func `The next owner skips records that were done`() throws {
         var tracker = OffsetTracker()
         tracker.inherit(DoneSet([12..<13, 14..<21]), from: 10)
 
@@ -177,7 +177,7 @@ struct OffsetTrackerTests {
 
     /// Compared with the simple definition: the frontier is one past the longest finished prefix of the delivered records.
     @Test(arguments: 0..<50)
-    func `Frontier agrees with its definition`(seed: UInt64) throws {
+    func `The frontier agrees with its definition`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         var tracker = OffsetTracker()
         var delivered: [(offset: Int64, slot: OffsetTracker.Slot, finished: Bool)] = []

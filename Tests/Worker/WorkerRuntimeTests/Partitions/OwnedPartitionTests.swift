@@ -28,7 +28,7 @@ struct OwnedPartitionTests {
     }
 
     /// A commit with a crash note may be in flight during the revocation.
-    @Test func `Goodbye is committed behind a try that is on its way`() throws {
+    @Test func `The withdrawal of a try is committed after the try`() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         partition.commits.begin(at: CommittedOffset(0), with: CommitMetadata())
         partition.commits.willBegin(0...0, count: 1, at: .now)
@@ -86,7 +86,7 @@ struct OwnedPartitionTests {
     // MARK: - Outcomes that may be published
 
     /// No commit could list the requests behind it as done.
-    @Test func `Without done sets no outcome is published before an earlier one that stays`() throws {
+    @Test func `Without done-sets no outcome is published before an open request`() throws {
         let slots = try take(4).map(\.slot)
         for slot in slots { partition.commits.tracker.markReady(slot) }
 
@@ -95,7 +95,7 @@ struct OwnedPartitionTests {
         #expect(partition.commits.publishable([slots[1], slots[2], slots[3]]).isEmpty)
     }
 
-    @Test func `With done sets an outcome is published before an earlier one that stays`() throws {
+    @Test func `With done-sets an outcome is published before an open request`() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         let slots = try take(3, of: partition).map(\.slot)
         for slot in slots { partition.commits.tracker.markReady(slot) }
@@ -106,7 +106,7 @@ struct OwnedPartitionTests {
     /// A transaction cannot leave out requests that were published beyond its offset. If brokers rejected its metadata, the worker
     /// would halve its limit for all partitions.
     @Test(arguments: [128, 300, 4096], [true, false])
-    func `Notes about crashes find room beside all that was published`(bytes: Int, areNotedBefore: Bool) throws {
+    func `Crash notes find room beside all published outcomes`(bytes: Int, areNotedBefore: Bool) throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: bytes)
         var former = CommitMetadata()
         former.crashes = CrashNotes(tries: 1)

@@ -16,7 +16,7 @@ struct PartitionTableTests {
 
     // MARK: - Assignments
 
-    @Test func `Record is taken from an assigned partition only`() async throws {
+    @Test func `A record is taken only from an assigned partition`() async throws {
         try await TableFixture.run { fixture in
             let old = AssignedPartition(Self.first, epoch: 1)
             let new = AssignedPartition(Self.first, epoch: 2)
@@ -37,7 +37,7 @@ struct PartitionTableTests {
         }
     }
 
-    @Test func `Removal of an assignment that is over removes nothing`() async throws {
+    @Test func `Removing a former assignment removes nothing`() async throws {
         try await TableFixture.run { fixture in
             let old = AssignedPartition(Self.first, epoch: 1)
             let new = AssignedPartition(Self.first, epoch: 2)
@@ -56,7 +56,7 @@ struct PartitionTableTests {
 
     // MARK: - The end of a request
 
-    @Test func `Delivered request moves the frontier and makes room`() async throws {
+    @Test func `A delivered request moves the frontier and makes room`() async throws {
         try await TableFixture.run { fixture in
             let requests = try fixture.takeAll(0..<3)
             let partition = try #require(fixture.table[Self.first])
@@ -70,7 +70,7 @@ struct PartitionTableTests {
         }
     }
 
-    @Test func `Request without an outcome makes room and keeps its offset`() async throws {
+    @Test func `A request without an outcome makes room and keeps its offset`() async throws {
         try await TableFixture.run { fixture in
             let requests = try fixture.takeAll(0..<2)
             let partition = try #require(fixture.table[Self.first])
@@ -84,7 +84,7 @@ struct PartitionTableTests {
     }
 
     /// A delivery report may come after the partition was revoked and assigned again.
-    @Test func `Request of an assignment that is over moves nothing of the next`() async throws {
+    @Test func `A request of a former assignment moves no frontier`() async throws {
         try await TableFixture.run { fixture in
             let late = try fixture.takeAll(0..<1)[0]
             _ = fixture.table.remove([late.partition.id])
@@ -100,7 +100,7 @@ struct PartitionTableTests {
     // MARK: - Order
 
     @Test(arguments: [WorkerConfiguration.Ordering.unordered, .partition, .key])
-    func `Request has a turn where its order is kept`(ordering: WorkerConfiguration.Ordering) async throws {
+    func `A request has a position in its order`(ordering: WorkerConfiguration.Ordering) async throws {
         try await TableFixture.run(ordering: ordering) { fixture in
             fixture.table.add([AssignedPartition(Self.first, epoch: 1)])
             let requests = [
@@ -124,7 +124,7 @@ struct PartitionTableTests {
 
     // MARK: - Pausing
 
-    @Test func `Partition is held until the last reason is over`() async throws {
+    @Test func `A partition is paused until the last reason has ended`() async throws {
         try await TableFixture.run { fixture in
             let span = fixture.maxSpan
             let requests = try fixture.takeAll(0..<Int64(span))
@@ -143,7 +143,7 @@ struct PartitionTableTests {
     }
 
     /// Only further reading reduces the inherited done-set, so a partition that waited for that would wait forever.
-    @Test func `Partition is read on where a former owner has used the room for what is done`() async throws {
+    @Test func `A partition is read on although a former owner has used the metadata`() async throws {
         try await TableFixture.run(doneSetBytes: 46) { fixture in
             let id = AssignedPartition(Self.first, epoch: 1)
             fixture.table.add([id])
@@ -167,7 +167,7 @@ struct PartitionTableTests {
         }
     }
 
-    @Test func `Partition without done sets does not wait for room`() async throws {
+    @Test func `A partition without done-sets does not wait for room`() async throws {
         try await TableFixture.run(doneSetBytes: 0) { fixture in
             let requests = try fixture.takeAll(0..<3)
             for request in requests.dropFirst() { fixture.table.finish(request, isDelivered: true) }
@@ -178,7 +178,7 @@ struct PartitionTableTests {
 
     // MARK: - Waiting for the end
 
-    @Test func `Wait ends with the last request`() async throws {
+    @Test func `The wait ends with the last request`() async throws {
         try await TableFixture.run { fixture in
             let requests = try fixture.takeAll(0..<2)
             let waiting = fixture.startWaiting(for: .seconds(60))
@@ -192,7 +192,7 @@ struct PartitionTableTests {
         }
     }
 
-    @Test func `Request that is not done in time is given up`() async throws {
+    @Test func `A request that is not done in time is abandoned`() async throws {
         try await TableFixture.run { fixture in
             let requests = try fixture.takeAll(0..<2)
             requests[0].beginDelivery()
@@ -202,7 +202,7 @@ struct PartitionTableTests {
         }
     }
 
-    @Test func `Wait ends when all is given up`() async throws {
+    @Test func `The wait ends when all requests are abandoned`() async throws {
         try await TableFixture.run { fixture in
             let requests = try fixture.takeAll(0..<2)
             let waiting = fixture.startWaiting(for: .seconds(60))

@@ -12,7 +12,7 @@ import Testing
 
 /// The requests that a lane finishes, commits and abandons at a revocation.
 struct RebalancingTests {
-    @Test func `Revoked partition waits for its delivery reports and commits`() async throws {
+    @Test func `A revoked partition waits for its delivery reports and commits`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.sink.holdReports()
             await fixture.source.append([LaneFixture.request("a")])
@@ -28,7 +28,7 @@ struct RebalancingTests {
         }
     }
 
-    @Test func `Revoked partition gives up what has cost nothing`() async throws {
+    @Test func `A lost partition's outcome is not published`() async throws {
         try await LaneFixture.run(
             assigned: [0, 1], { $0.ordering = .unordered },
             { fixture in

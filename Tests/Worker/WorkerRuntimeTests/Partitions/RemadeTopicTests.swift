@@ -12,7 +12,7 @@ struct RemadeTopicTests {
 
     /// The last open request of the former topic ends while one of the new topic is open.
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func `Commit never passes open requests of the new topic`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A commit never passes open requests of the new topic`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             await fixture.source.skip(to: 500)
             await fixture.provider.hold()
@@ -34,7 +34,7 @@ struct RemadeTopicTests {
     }
 
     /// The offsets of both topics are the same.
-    @Test func `New request is run although one of the former topic at its offset is open`() async throws {
+    @Test func `A new request begins although a former one at its offset is open`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.provider.hold()
             await fixture.source.append([LaneFixture.request("former")])
@@ -49,7 +49,7 @@ struct RemadeTopicTests {
     }
 
     /// The done-set of the former topic does not apply to the new one.
-    @Test func `Done set of the former topic is forgotten`() async throws {
+    @Test func `The done-set of the former topic is forgotten`() async throws {
         var metadata = CommitMetadata()
         metadata.done.append(1..<9)
         let commit = CommittedOffset(0, metadata: metadata.text(for: 0, atMost: 4096).text)

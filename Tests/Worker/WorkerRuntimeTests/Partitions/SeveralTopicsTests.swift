@@ -20,7 +20,7 @@ struct SeveralTopicsTests {
 
     /// Members that read only the first topic compute shares from its partitions. If others counted too, the shares of a limit would
     /// add up to more than the limit.
-    @Test func `Shares of a limit go by the partitions of the first topic`() async throws {
+    @Test func `Shares of a limit depend on the partitions of the first topic`() async throws {
         let fleet = FakeFleet()
         try await LaneFixture.run(fleet: fleet, assigned: [], Self.configure) { fixture in
             #expect(await fixture.source.subscribed == ["requests", "night"])
@@ -46,7 +46,7 @@ struct SeveralTopicsTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Each topic is measured by itself`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Each topic has its own measurements`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery, assigned: [], Self.configure) { fixture in
             await fixture.source.assign(Self.ids([("requests", 0), ("night", 0)]))
             await fixture.source.append(["a", "b", "c"].map(LaneFixture.request), of: "night")

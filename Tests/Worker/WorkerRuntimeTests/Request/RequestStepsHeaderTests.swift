@@ -6,9 +6,7 @@ import WorkerRuntime
 
 /// The header `request-steps` of a lane's outcomes. The lane's fake provider makes no calls: their steps are tested with `SearchWorker`.
 struct RequestStepsHeaderTests {
-    private func header(
-        of value: String, isOn: Bool
-    ) async throws -> String? {
+    private func header(of value: String, isOn: Bool) async throws -> String? {
         var header: String?
         try await LaneFixture.run({ $0.requestSteps = isOn }) { fixture in
             await fixture.source.append([value], timestamp: 0)
@@ -22,13 +20,13 @@ struct RequestStepsHeaderTests {
     }
 
     @Test(arguments: [LaneFixture.request("a"), "{}"])
-    func `Outcome says how long its request waited`(value: String) async throws {
+    func `An outcome says how long its request waited`(value: String) async throws {
         let header = try #require(await header(of: value, isOn: true))
         let wait = try #require(OutcomeEvent.Steps(text: Array(header.utf8)).topicWait)
         #expect(wait > .seconds(86_400), "since 1970")
     }
 
-    @Test func `Header is absent where it is off`() async throws {
+    @Test func `The header is absent if it is disabled`() async throws {
         #expect(try await header(of: LaneFixture.request("a"), isOn: false) == nil)
     }
 }

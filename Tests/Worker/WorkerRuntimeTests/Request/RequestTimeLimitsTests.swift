@@ -9,7 +9,7 @@ struct RequestTimeLimitsTests {
     private let now = Instant(nanoseconds: 1_000_000_000)
     private let request = SearchRequest(requestID: "r-1")
 
-    @Test func `Lifetime is the nearer of age and expiry`() throws {
+    @Test func `The lifetime ends at the earlier of age and expiry`() throws {
         let limits = RequestTimeLimits(deadline: .seconds(5), maxDeadline: .seconds(30), maxAge: .seconds(60))
 
         let aged = try limits.time(for: request, age: .seconds(20), timeToExpiry: nil)

@@ -41,7 +41,7 @@ struct RequestTraceTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `Outcome names the span that sent it`(delivery: WorkerConfiguration.Delivery) async throws {
+    func `An outcome names the span that sent it`(delivery: WorkerConfiguration.Delivery) async throws {
         let traces = Traces()
         try await LaneFixture.run(delivery: delivery, tracing: traces.tracing()) { fixture in
             await fixture.source.append([LaneFixture.request("a")], headers: Self.sampled)
@@ -59,7 +59,7 @@ struct RequestTraceTests {
         }
     }
 
-    @Test func `Unsampled request has no spans and its trace goes on`() async throws {
+    @Test func `An unsampled request has no spans and its trace goes on`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing(sampleRatio: 1)) { fixture in
             await fixture.source.append([LaneFixture.request("a")], headers: Self.unsampled)
@@ -72,7 +72,7 @@ struct RequestTraceTests {
         #expect(traces.spans.isEmpty)
     }
 
-    @Test func `Request that is followed for the log only has an outcome without a trace`() async throws {
+    @Test func `A request that is traced only for the log has an outcome without a trace`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing(recordsAll: true)) { fixture in
             await fixture.source.append([LaneFixture.request("a")])
@@ -82,7 +82,7 @@ struct RequestTraceTests {
         #expect(traces.spans.allSatisfy { !$0.trace.isSampled })
     }
 
-    @Test func `Record that is no request has a span that says why`() async throws {
+    @Test func `An invalid record has a span with the reason`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing()) { fixture in
             await fixture.source.append(["{}"], headers: Self.sampled)
@@ -95,7 +95,7 @@ struct RequestTraceTests {
         #expect(try traces.span("send errors").parent?.spanID == process.trace.spanID)
     }
 
-    @Test func `Request of a lost partition ends as abandoned and sends nothing`() async throws {
+    @Test func `A request of a lost partition is abandoned and sends nothing`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing()) { fixture in
             await fixture.provider.hold()
