@@ -10,6 +10,12 @@ struct FleetSimulationTests {
     /// Without this variable, each dictionary has a random order. `make test` and `make simulate` set it.
     private static let isOrderFixed = ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil
 
+    /// Returns the first plan that fits.
+    private func plan(where fits: (FleetPlan) -> Bool) throws -> FleetPlan {
+        let found = (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first(where: fits)
+        return try #require(found)
+    }
+
     @Test(.enabled(if: isOrderFixed, "SWIFT_DETERMINISTIC_HASHING is not set"))
     func `A seed determines its schedule`() {
         for seed in 1...4 as ClosedRange<UInt64> {
@@ -26,15 +32,8 @@ struct FleetSimulationTests {
         #expect(Set(digests).count == digests.count)
     }
 
-    @Test func `Omitting a fault changes nothing else`() {
-        guard
-            let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
-                $0.faults.count > 1
-            })
-        else {
-            Issue.record("no seed has two faults")
-            return
-        }
+    @Test func `Omitting a fault changes nothing else`() throws {
+        let plan = try plan { $0.faults.count > 1 }
         var smaller = plan
         smaller.faults.removeFirst()
         #expect(smaller.requests.map(\.keyword) == plan.requests.map(\.keyword))
@@ -86,11 +85,10 @@ struct FleetSimulationTests {
     func `A record is set aside after the documented number of crashes`(
         delivery: WorkerConfiguration.Delivery, traps: Bool, ends: Int
     ) throws {
-        let plan = try #require(
-            (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
-                plan.isOnlyPoisoned && plan.delivery == delivery && plan.poisons.count == 1
-                    && plan.poisons.values.allSatisfy { $0.traps == traps }
-            })
+        let plan = try plan { plan in
+            plan.isOnlyPoisoned && plan.delivery == delivery && plan.poisons.count == 1
+                && plan.poisons.values.allSatisfy { $0.traps == traps }
+        }
         let outcome = FleetSimulation.run(plan)
         #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
         #expect(outcome.kills == ends)
@@ -100,27 +98,47 @@ struct FleetSimulationTests {
 
     /// Without its fault, the record is a request like any other.
     @Test func `A record without its fault crashes no process`() throws {
-        let found = (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
-            plan.isOnlyPoisoned && !plan.poisons.isEmpty
-        }
-        var plan = try #require(found)
+        var plan = try plan { $0.isOnlyPoisoned && !$0.poisons.isEmpty }
         plan.faults = []
         let outcome = FleetSimulation.run(plan)
         #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
         #expect(outcome.kills == 0)
     }
 
-    @Test func `The story has every fault`() {
-        guard
-            let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
-                $0.faults.count > 2
-            })
-        else {
-            Issue.record("no seed has three faults")
-            return
-        }
+    @Test func `The story has every fault`() throws {
+        let plan = try plan { $0.faults.count > 2 }
         var lines: [String] = []
         _ = FleetSimulation.run(plan) { lines.append($0) }
         for fault in plan.faults { #expect(lines.contains { $0.contains("\(fault)") }) }
+    }
+
+    // MARK: - A requests topic that is recreated under running workers, which lose members afterwards
+
+    /// The number of schedules. Set the variable for more, to look for rare failures.
+    private static let remadeSchedules = ProcessInfo.processInfo.environment["REMADE_SCHEDULES"].flatMap { Int($0) } ?? 10
+
+    /// Returns a plan in which the topic is recreated while much is open, requests come faster than they are
+    /// answered, and members are killed.
+    private func planOfRecreatedTopic(seed: UInt64) -> FleetPlan? {
+        var plan = FleetPlan(seed: seed)
+        guard plan.faults.contains(where: { $0.name == "requests topic recreated" }) else { return nil }
+        let time = plan.faults.first { $0.name == "requests topic recreated" }?.time ?? 5
+        for member in 0..<plan.members {
+            let kill = Fault(time: time + 1.5 + Double(seed % 7), kind: .kill(member: member, back: 0.5))
+            plan.faults.append(kill)
+        }
+        plan.faults.sort { $0.time < $1.time }
+        return plan
+    }
+
+    @Test func `No request of the new topic is lost`() {
+        var found = 0
+        for seed in 1...100_000 as ClosedRange<UInt64> {
+            guard let plan = planOfRecreatedTopic(seed: seed) else { continue }
+            found += 1
+            if found > Self.remadeSchedules { break }
+            let outcome = FleetSimulation.run(plan)
+            #expect(outcome.verdict.isGood, "seed \(seed): \(outcome.verdict.findings)")
+        }
     }
 }
