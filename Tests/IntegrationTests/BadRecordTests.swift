@@ -124,11 +124,9 @@ struct BadRecordTests {
     }
 
     /// Larger than Kafka's default limit: a topic of requests may be configured for such records.
-    @Test(arguments: [1_040_000, 10_000_000]) func `A record of megabytes becomes an error and a dead letter`(
+    @Test(arguments: [1_040_000, 10_000_000]) func `A record of megabytes becomes a dead letter`(
         count: Int
-    )
-        async throws
-    {
+    ) async throws {
         let fixture = try WorkerFixture()
         let large = Bad("large", Array(Self.search().utf8) + [UInt8](repeating: 0x20, count: count))
         try await fixture.whileWorking { lane in

@@ -49,7 +49,7 @@ struct EndingTests {
         #expect(worker.code == 0, "\(worker.error)")
     }
 
-    @Test(.timeLimit(.minutes(2))) func `A worker ends on SIGTERM with metrics requests in flight`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker ends on SIGTERM with requests in flight`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.withRequestsInFlight(harness) {
                 harness.worker.signal(SIGTERM)
@@ -59,9 +59,7 @@ struct EndingTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `A worker ends on a fatal error with metrics requests in flight`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(2))) func `A worker ends on a fatal error with requests in flight`() async throws {
         try await WorkerHarness.run(["WORKER_DELIVERY": "exactly-once"]) { harness in
             try await Self.withRequestsInFlight(harness) {
                 harness.broker.fail(.heartbeat, with: 82)  // FENCED_INSTANCE_ID

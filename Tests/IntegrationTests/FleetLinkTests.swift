@@ -48,8 +48,7 @@ struct FleetLinkTests {
         await running.value
     }
 
-    @Test(.timeLimit(.minutes(2))) func `All members receive messages in the order of their publication`() async throws
-    {
+    @Test(.timeLimit(.minutes(2))) func `All members receive messages in their order`() async throws {
         let broker = try TestBroker(topics: ["fleet": 2])
         let loop = try EventLoop()
         defer { loop.stop() }

@@ -74,8 +74,7 @@ struct FleetTests {
     }
 
     /// It reads the topic only for operators' orders, so the topic's state is no metric to alert on.
-    @Test(.timeLimit(.minutes(2))) func `A worker without a limit or a budget has no metric of the topic`() async throws
-    {
+    @Test(.timeLimit(.minutes(2))) func `A worker without a limit has no metric of the topic`() async throws {
         try await WorkerHarness.run { harness in
             let metrics = try await harness.get("/metrics").body
             #expect(!metrics.contains("locsearch_fleet_topic_usable"))

@@ -208,9 +208,7 @@ struct MetricsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `The backlog is not runnable while the shared rate limit is reached`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(2))) func `No backlog is runnable at the shared rate limit`() async throws {
         let settings = [
             "WORKER_CONCURRENCY": "4", "PROVIDERS_ORDER": "hotpepper", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "2",
             "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",

@@ -76,9 +76,7 @@ struct StartingTests {
 
     // MARK: - Reports from the start
 
-    @Test(.timeLimit(.minutes(2))) func `A worker shows its version and providers before the first request`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(2))) func `A worker shows its version and providers at once`() async throws {
         let program = try RunningProgram(["--version"])
         defer { program.end() }
         try await eventually("the program ends") { !program.isRunning }

@@ -115,7 +115,8 @@ struct FleetSimulationTests {
     // MARK: - A requests topic that is recreated under running workers, which lose members afterwards
 
     /// The number of schedules. Set the variable for more, to look for rare failures.
-    private static let remadeSchedules = ProcessInfo.processInfo.environment["REMADE_SCHEDULES"].flatMap { Int($0) } ?? 10
+    private static let remadeSchedules =
+        ProcessInfo.processInfo.environment["REMADE_SCHEDULES"].flatMap { Int($0) } ?? 10
 
     /// Returns a plan in which the topic is recreated while much is open, requests come faster than they are
     /// answered, and members are killed.

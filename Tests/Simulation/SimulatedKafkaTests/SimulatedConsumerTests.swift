@@ -1,5 +1,4 @@
 import Kafka
-import KafkaTestSupport
 import SimulatedKafka
 import SimulatedKafkaClients
 internal import TestSupport
@@ -75,8 +74,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: [Settings.Assignor.range, .cooperativeSticky])
-    func `Offsets that the handler stores are committed before the partition moves`(assignor: Settings.Assignor) throws
-    {
+    func `Offsets that the handler stores are committed before the move`(assignor: Settings.Assignor) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"], to: 1)
         let (consumer, recorder) = fixture.consumer("first") { $0.assignor = assignor }

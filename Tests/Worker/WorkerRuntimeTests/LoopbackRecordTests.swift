@@ -1,8 +1,5 @@
-import Basics
 import EventContract
 import Kafka
-import KafkaTestSupport
-import LocationSearch
 import TestSupport
 import Testing
 

@@ -1,8 +1,5 @@
-import EventContract
 import EventLoop
 import Kafka
-import KafkaTestSupport
-import Synchronization
 import TestSupport
 import Testing
 import WorkerRuntime

@@ -1,5 +1,4 @@
 import Basics
-import KafkaTestSupport
 import Testing
 
 @testable import WorkerRuntime

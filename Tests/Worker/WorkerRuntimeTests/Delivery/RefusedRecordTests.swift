@@ -1,6 +1,5 @@
 import EventContract
 import EventLoop
-import KafkaTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -56,9 +55,7 @@ struct RefusedRecordTests {
 
     /// Readers of a session compare these times with those of the session's other searches.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `A truncated outcome keeps the times and calls of the whole one`(
-        delivery: WorkerConfiguration.Delivery
-    ) async throws {
+    func `A truncated outcome keeps its times and calls`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
@@ -177,9 +174,7 @@ struct RefusedRecordTests {
 
     /// A topic that also rejects truncated records would end one worker after another.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `A truncated record that is rejected too waits for its topic`(delivery: WorkerConfiguration.Delivery)
-        async throws
-    {
+    func `A rejected truncated record waits for its topic`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
             await fixture.source.append([LaneFixture.request("a")])

@@ -1,7 +1,3 @@
-import EventContract
-import EventLoop
-import KafkaTestSupport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -72,9 +68,7 @@ struct TopicBackoffTests {
 
     /// One writer tries at a time, and each of them may be the next.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func `All outcomes that wait for a topic are written once it accepts them`(
-        delivery: WorkerConfiguration.Delivery
-    ) async throws {
+    func `All waiting outcomes are written in the end`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             await fixture.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
             await fixture.provider.hold()

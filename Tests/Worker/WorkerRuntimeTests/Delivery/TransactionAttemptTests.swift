@@ -1,8 +1,6 @@
-import Basics
 import EventContract
 import EventLoop
 internal import KafkaTestSupport
-import TestSupport
 import Testing
 
 @testable import Kafka

@@ -1,6 +1,4 @@
-import EventLoop
 import KafkaTestSupport
-import TestSupport
 import Testing
 
 @testable import Kafka

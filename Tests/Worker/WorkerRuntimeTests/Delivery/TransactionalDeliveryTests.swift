@@ -1,6 +1,4 @@
-import EventLoop
 import Kafka
-import KafkaTestSupport
 import Observability
 import Synchronization
 import TestSupport

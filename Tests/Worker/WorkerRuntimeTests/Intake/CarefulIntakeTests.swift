@@ -1,8 +1,5 @@
-import Basics
 import EventContract
-import EventLoop
 import Kafka
-import KafkaTestSupport
 import QuotaSharing
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import Basics
 import EventLoop
 import Kafka
 import QuotaSharing
@@ -34,9 +33,7 @@ struct ControlledIntakeTests {
     }
 
     @Test(arguments: [true, false])
-    func `A lane whose intake is paused or whose outcomes are rejected ends with its client`(isPaused: Bool)
-        async throws
-    {
+    func `A lane without intake ends with its client`(isPaused: Bool) async throws {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
         await #expect(throws: fatal) {
             try await LaneFixture.run { fixture in

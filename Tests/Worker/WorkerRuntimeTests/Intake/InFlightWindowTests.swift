@@ -26,8 +26,7 @@ struct InFlightWindowTests {
             // A width that keeps the loop busy stays, and so does a small allowance.
             (256, true, [50, 50, 2, 3, 2], [64, 128, 128, 128, 128]), (10, true, [0, 0, 90, 0], [10, 10, 10, 10]),
         ] as [(Int, Bool, [Int], [Int])])
-    func `A full window widens while the loop has time to spare`(most: Int, isFull: Bool, asleep: [Int], limits: [Int])
-    {
+    func `A full window widens while the loop has time`(most: Int, isFull: Bool, asleep: [Int], limits: [Int]) {
         #expect(Self.limits(most: most, isFull: isFull, asleep: asleep) == limits)
     }
 

@@ -1,4 +1,3 @@
-import EventContract
 import Kafka
 import KafkaTestSupport
 import TestSupport

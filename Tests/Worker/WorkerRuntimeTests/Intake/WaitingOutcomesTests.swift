@@ -1,7 +1,5 @@
 import Kafka
-import KafkaTestSupport
 import ProviderCalls
-import Resilience
 import TestSupport
 import Testing
 

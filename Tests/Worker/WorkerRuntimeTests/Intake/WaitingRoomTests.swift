@@ -1,7 +1,5 @@
-import Basics
 import Foundation
 import Kafka
-import KafkaTestSupport
 import LocationSearch
 import ProviderCalls
 import Synchronization

@@ -1,5 +1,4 @@
 import Kafka
-import KafkaTestSupport
 import ProviderCalls
 import TestSupport
 import Testing
@@ -62,9 +61,7 @@ struct WatchedPartitionTests {
 
     /// A step that ends with a slow request takes a second. If the other partitions waited for it, they would take half a minute.
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func `Other partitions go on while a watched one takes small steps`(delivery: WorkerConfiguration.Delivery)
-        async throws
-    {
+    func `Other partitions go on while one takes small steps`(delivery: WorkerConfiguration.Delivery) async throws {
         let count = 500
         try await Self.run(delivery: delivery) {
             $0.concurrency = 1024

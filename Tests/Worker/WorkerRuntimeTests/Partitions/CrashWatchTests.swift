@@ -1,5 +1,3 @@
-import Basics
-import KafkaTestSupport
 import Testing
 
 @testable import Kafka

@@ -1,9 +1,7 @@
-import Basics
 import EventContract
 import Kafka
 import KafkaTestSupport
 import Logging
-import TestSupport
 import Testing
 
 @testable import ProviderCalls

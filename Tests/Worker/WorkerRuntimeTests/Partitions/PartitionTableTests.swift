@@ -1,10 +1,4 @@
-import Basics
-import EventContract
-import EventLoop
 import Kafka
-import KafkaTestSupport
-import Logging
-import Observability
 import TestSupport
 import Testing
 

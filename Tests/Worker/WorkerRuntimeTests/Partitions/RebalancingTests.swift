@@ -1,10 +1,4 @@
-import EventContract
-import EventLoop
 import Kafka
-import KafkaTestSupport
-import LocationSearch
-import Resilience
-import Synchronization
 import TestSupport
 import Testing
 

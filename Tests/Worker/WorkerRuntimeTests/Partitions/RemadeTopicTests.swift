@@ -1,4 +1,3 @@
-import EventLoop
 import Kafka
 import KafkaTestSupport
 import TestSupport

@@ -1,8 +1,5 @@
-import Basics
 import Kafka
 @testable import QuotaSharing
-import KafkaTestSupport
-import Synchronization
 import TestSupport
 import Testing
 

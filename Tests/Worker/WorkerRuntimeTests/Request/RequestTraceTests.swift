@@ -1,4 +1,3 @@
-import Basics
 import Kafka
 import Synchronization
 import TestSupport

@@ -1,6 +1,5 @@
 @testable import QuotaSharing
 import Synchronization
-import WorkerRuntime
 
 /// A member of a fleet that records what its lane reports.
 final class FakeFleet: FleetMember {

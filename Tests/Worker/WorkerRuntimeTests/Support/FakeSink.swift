@@ -1,6 +1,4 @@
-import Basics
 @testable import Kafka
-import KafkaTestSupport
 import WorkerRuntime
 
 /// A producer without brokers: the test decides which records are rejected, and when the others are confirmed.

@@ -1,7 +1,4 @@
-import Basics
 import Kafka
-import KafkaTestSupport
-import TestSupport
 import WorkerRuntime
 
 /// A consumer without brokers: the test decides about records, assignments and the results of commits.

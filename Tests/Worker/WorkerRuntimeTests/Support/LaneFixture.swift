@@ -1,10 +1,7 @@
-import Basics
 import EventLoop
 import Kafka
-import KafkaTestSupport
 import Logging
 import Observability
-import Resilience
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import Basics
-import EventContract
 import EventLoop
 import Kafka
 import Logging
