@@ -14,21 +14,19 @@ package struct SimulatorConfiguration: Sendable {
     package var apiKey: String?
     /// The time until a page token of Google's older API becomes valid, up to 1 h. Google needs about 2 s.
     package var pageTokenDelay: Duration = .seconds(2)
-    /// The initial latency, faults, capacity and quota of every API. `POST /_sim/config` changes them.
+    /// The initial latency, faults and capacity of every API. `POST /_sim/config` changes them.
     package var profile = TrafficProfile()
 
     /// Creates the default configuration.
     package init() {}
 
-    /// Returns the configuration if it is valid.
     /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
-    func validated() throws(SimulatorError) -> SimulatorConfiguration {
+    func validate() throws(SimulatorError) {
         try check((0...65_535).contains(port), member: "port", expected: "0...65535")
         try check(apiKey != "", member: "apiKey", expected: "at least one character")
         try check(
             pageTokenDelay >= .zero && pageTokenDelay <= .seconds(3600), member: "pageTokenDelay", expected: "0...1 h")
         try profile.validate()
-        return self
     }
 }
 
@@ -42,30 +40,9 @@ package struct TrafficProfile: Sendable, Hashable {
     /// The maximum number of requests served at the same time, 1 to 1,000,000. Further requests wait. A request uses its
     /// permit even after its client has disconnected, as with most servers. `nil`: no limit.
     package var capacity: Int?
-    /// The rate limit of each key. `nil`: no limit.
-    package var quota: Quota?
 
-    /// Creates a profile without latency, faults and limits.
+    /// Creates a profile without latency, faults and a limit.
     package init() {}
-
-    /// A limit on requests per second.
-    package struct Quota: Sendable, Hashable {
-        /// The number of requests per second, above 0.
-        package var requestsPerSecond: Double
-        /// The maximum number of requests at once after a pause, at least 1.
-        package var burst: Int
-        /// The waiting time in seconds in the answer to a rejected request, as `RetryInfo` (Google Places (New)) or
-        /// `Retry-After` (the others). `nil`: no waiting time, like the real APIs.
-        package var retryAfter: Int?
-
-        /// Creates a limit.
-        /// - Parameter burst: `nil`: the number of requests in one second.
-        package init(requestsPerSecond: Double, burst: Int? = nil, retryAfter: Int? = nil) {
-            self.requestsPerSecond = requestsPerSecond
-            self.burst = burst ?? max(1, Int(saturating: min(requestsPerSecond, 1e9).rounded(.up)))
-            self.retryAfter = retryAfter
-        }
-    }
 
     /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
     func validate() throws(SimulatorError) {
@@ -80,12 +57,6 @@ package struct TrafficProfile: Sendable, Hashable {
 
         try check(sum <= 1.000_001, member: "faults", expected: "a sum of at most 1")
         try check((1...1_000_000).contains(capacity ?? 1), member: "capacity", expected: "1...1000000")
-        if let quota {
-            let rate = quota.requestsPerSecond
-            try check(rate > 0 && rate <= 1e9, member: "quota.requestsPerSecond", expected: "above 0, up to 1e9")
-            try check((1...1_000_000_000).contains(quota.burst), member: "quota.burst", expected: "1...1000000000")
-            try check((0...86_400).contains(quota.retryAfter ?? 0), member: "quota.retryAfter", expected: "0...86400 s")
-        }
     }
 
     /// Parses a text like `503:0.05,reset:0.01` to fractions by fault name; `nil` if the text is invalid.
@@ -105,8 +76,6 @@ package struct TrafficProfile: Sendable, Hashable {
 package enum SimulatorError: Error, Hashable, CustomStringConvertible {
     /// A member has an invalid value. `expected` describes valid ones.
     case invalidConfiguration(member: String, expected: String)
-    /// `start()` was called twice, or after `shutdown()`.
-    case startedTwice
     /// The simulator cannot listen on the address. The reason is a short text.
     case cannotListen(host: String, port: Int, reason: String)
 
@@ -114,7 +83,6 @@ package enum SimulatorError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invalidConfiguration(let member, let expected): "\(member): expected \(expected)"
-        case .startedTwice: "the simulator was already started"
         case .cannotListen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
         }
     }

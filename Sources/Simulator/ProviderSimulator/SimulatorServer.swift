@@ -9,73 +9,41 @@ internal import LibC
 /// The paths are those of the real APIs, below `baseURL`. `FaultTable` lists the faults that a request can ask for.
 /// `/_sim/stats`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change the state of the simulator.
 package final class SimulatorServer: Sendable {
-    private let configuration: SimulatorConfiguration
+    /// The port on which the simulator listens.
+    package let port: Int
+    /// The address as `http://host:port`, without a final slash.
+    package let baseURL: String
     private let traffic: TrafficControl
+    private let channels: OpenChannels
     private let group: MultiThreadedEventLoopGroup
 
-    private enum Phase {
-        case new
-        case starting
-        case listening(any Channel, port: Int)
-        case stopped
+    private init(
+        host: String, port: Int, traffic: TrafficControl, channels: OpenChannels, group: MultiThreadedEventLoopGroup
+    ) {
+        self.port = port
+        baseURL = "http://\(host):\(port)"
+        (self.traffic, self.channels, self.group) = (traffic, channels, group)
     }
-    private struct State {
-        var phase = Phase.new
-        /// The open connections, which `shutdown` closes.
-        var connections: [ObjectIdentifier: any Channel] = [:]
-    }
-    private let state = Mutex(State())
 
-    /// Creates a simulator that does not listen yet.
-    /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
-    package init(_ configuration: SimulatorConfiguration) throws(SimulatorError) {
-        self.configuration = try configuration.validated()
-        traffic = TrafficControl(profile: configuration.profile)
+    /// Starts a simulator, which listens when this returns.
+    /// - Throws: `SimulatorError`.
+    package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> SimulatorServer {
+        try configuration.validate()
+        let (traffic, channels) = (TrafficControl(profile: configuration.profile), OpenChannels())
         // One event loop serves more than 10,000 requests a second.
-        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// The port on which the simulator listens; `nil` before `start()` and after `shutdown()`.
-    package var port: Int? {
-        state.withLock { state in
-            guard case .listening(_, let port) = state.phase else { return nil }
-            return port
-        }
-    }
-
-    /// The address as `http://host:port`, without a final slash; `nil` before `start()` and after `shutdown()`.
-    package var baseURL: String? { port.map { "http://\(configuration.host):\($0)" } }
-
-    /// Begins to listen.
-    /// - Returns: `baseURL`.
-    /// - Throws: `SimulatorError.startedTwice`, `SimulatorError.cannotListen`.
-    @discardableResult
-    package func start() async throws -> String {
-        try state.withLock { state throws(SimulatorError) in
-            guard case .new = state.phase else { throw .startedTwice }
-            state.phase = .starting
-        }
-
-        let channel: any Channel
+        let (host, port) = (configuration.host, configuration.port)
         do {
-            channel = try await bind()
+            let channel = try await bind(configuration, traffic: traffic, channels: channels, group: group)
+            channels.add(channel)
+            return SimulatorServer(
+                host: host, port: channel.localAddress?.port ?? port, traffic: traffic, channels: channels,
+                group: group)
         } catch {
-            throw SimulatorError.cannotListen(
-                host: configuration.host, port: configuration.port, reason: Self.reason(of: error))
+            try? await group.shutdownGracefully()
+            throw .cannotListen(host: host, port: port, reason: reason(of: error))
         }
-        let port = channel.localAddress?.port ?? configuration.port
-        let isStopped = state.withLock { state in
-            if case .stopped = state.phase { return true }
-            state.phase = .listening(channel, port: port)
-            return false
-        }
-
-        if isStopped {
-            try? await channel.close()
-            throw SimulatorError.startedTwice
-        }
-
-        return "http://\(configuration.host):\(port)"
     }
 
     /// Changes how future requests to these APIs are treated.
@@ -86,16 +54,8 @@ package final class SimulatorServer: Sendable {
 
     /// Closes all connections immediately and stops listening. May be called more than once.
     package func shutdown() async {
-        let (open, isFirst) = state.withLock { state -> ([any Channel], Bool) in
-            var open = Array(state.connections.values)
-            if case .listening(let channel, _) = state.phase { open.append(channel) }
-            let isFirst = if case .stopped = state.phase { false } else { true }
-            state.phase = .stopped
-            return (open, isFirst)
-        }
-
-        for channel in open { try? await channel.close() }
-        if isFirst { try? await group.shutdownGracefully() }
+        await channels.closeAll()
+        try? await group.shutdownGracefully()
     }
 
     /// Describes in a few words why the server cannot listen. The descriptions of NIO's errors do not help users.
@@ -109,19 +69,22 @@ package final class SimulatorServer: Sendable {
         }
     }
 
-    private func bind() async throws -> any Channel {
+    private static func bind(
+        _ configuration: SimulatorConfiguration, traffic: TrafficControl, channels: OpenChannels,
+        group: MultiThreadedEventLoopGroup
+    ) async throws -> any Channel {
         let loop = group.next()
-        let resources = try await loop.submit { [configuration] in
+        let resources = try await loop.submit {
             NIOLoopBound(LoopResources(configuration, loop: loop), eventLoop: loop)
         }.get()
-        let (traffic, control) = (traffic, ControlPlane(traffic: traffic))
+        let control = ControlPlane(traffic: traffic)
 
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { [self] channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    closeAtShutdown(channel)
+                    channels.add(channel)
                     let decoder = ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
                     let handler = ConnectionHandler(resources: resources.value, traffic: traffic, control: control)
                     try channel.pipeline.syncOperations.addHandlers(decoder, handler)
@@ -134,16 +97,29 @@ package final class SimulatorServer: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .bind(host: configuration.host, port: configuration.port).get()
     }
+}
 
-    private func closeAtShutdown(_ channel: any Channel) {
+/// The channels of a server, which its shutdown closes.
+private final class OpenChannels: Sendable {
+    /// `nil` once they have been closed.
+    private let channels = Mutex<[ObjectIdentifier: any Channel]?>([:])
+
+    func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
-
-        let isStopped = state.withLock { state in
-            state.connections[id] = channel
-            if case .stopped = state.phase { return true }
-            return false
+        let isOpen = channels.withLock { channels in
+            channels?[id] = channel
+            return channels != nil
         }
-        if isStopped { return channel.close(promise: nil) }
-        channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.connections[id] = nil } }
+
+        guard isOpen else { return channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { [self] _ in channels.withLock { $0?[id] = nil } }
+    }
+
+    func closeAll() async {
+        let open = channels.withLock { channels in
+            defer { channels = nil }
+            return channels ?? [:]
+        }
+        for channel in open.values { try? await channel.close() }
     }
 }

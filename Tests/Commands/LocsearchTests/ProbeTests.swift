@@ -72,10 +72,10 @@ struct ProbeTests {
 
     /// The simulator's health check in compose.yaml.
     @Test func `Simulator is well for its health check`() async throws {
-        let simulator = try SimulatorServer(SimulatorConfiguration())
-        let url = try await simulator.start()
+        let simulator = try await SimulatorServer.start(SimulatorConfiguration())
+        let url = simulator.baseURL
 
-        let (code, error) = try await probe("\(url)/_sim/config")
+        let (code, error) = try await probe("\(url)/_sim/stats")
         #expect(code == 0, "\(error)")
         await simulator.shutdown()
     }

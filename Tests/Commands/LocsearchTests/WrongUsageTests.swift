@@ -20,7 +20,6 @@ struct WrongUsageTests {
         (["dead-letters", "list", "nonsense"], "dead-letters list", "nonsense"),
         (["dead-letters", "redrive", "--nonsense"], "dead-letters redrive", "--nonsense"),
         (["simulate", "--capacity", "0"], "simulate", "--capacity takes"),
-        (["simulate", "--quota-burst", "3"], "simulate", "need --quota"),
     ])
     func `Command shows its own usage`(arguments: [String], command: String, text: String) async throws {
         let program = try await run(arguments)

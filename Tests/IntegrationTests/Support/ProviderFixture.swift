@@ -16,11 +16,11 @@ struct ProviderFixture: Sendable {
 
     /// Runs `body` in a separate fixture and always shuts it down.
     static func run(_ body: (ProviderFixture) async throws -> Void) async throws {
-        let simulator = try SimulatorServer(SimulatorConfiguration())
         let loop = try EventLoop()
         defer { loop.stop() }
         let transport = HTTPTransport(loop: loop)
-        let baseURL = try await simulator.start()
+        let simulator = try await SimulatorServer.start(SimulatorConfiguration())
+        let baseURL = simulator.baseURL
 
         let result = await Result.of {
             try await body(ProviderFixture(http: CountedHTTP(transport), baseURL: baseURL))

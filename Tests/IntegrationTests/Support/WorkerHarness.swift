@@ -33,8 +33,8 @@ struct WorkerHarness: Sendable {
     /// Runs `body` in a separate harness and always shuts it down.
     /// - Parameter settings: environment variables, in addition to those of every harness.
     static func run(_ settings: [String: String] = [:], _ body: (WorkerHarness) async throws -> Void) async throws {
-        let simulator = try SimulatorServer(SimulatorConfiguration())
-        let url = try await simulator.start()
+        let simulator = try await SimulatorServer.start(SimulatorConfiguration())
+        let url = simulator.baseURL
         do {
             let topics = WorkerConfiguration.Topics()
             let broker = try EmbeddedBroker(topics: [

@@ -31,25 +31,6 @@ struct SimulatorTrafficTests {
         }
     }
 
-    @Test func `Every provider reports a quota in its own shape`() async throws {
-        try await Simulator.run({ $0.profile.quota = .init(requestsPerSecond: 0.0001, burst: 2, retryAfter: 9) }) {
-            simulator in
-            for _ in 0..<2 { #expect(try await simulator.gourmet(Simulator.spot).status == 200) }
-            let hotpepper = try await simulator.gourmet(Simulator.spot)
-            #expect(hotpepper.status == 429 && hotpepper.headers["retry-after"] == "9")
-            #expect(try await simulator.gourmet(Simulator.spot, key: "key=another").status == 200)
-            let area = "location=35.69,139.7&radius=500"
-            for _ in 0..<2 { #expect(try await simulator.nearby(area).legacyStatus == "OK") }
-            let legacy = try await simulator.nearby(area)
-            #expect(legacy.status == 200 && legacy.legacyStatus == "OVER_QUERY_LIMIT")
-            for _ in 0..<2 { #expect(try await simulator.search(.new, "x").status == 200) }
-            let new = try await simulator.search(.new, "x")
-            #expect(new.status == 429 && new.reasons == ["RATE_LIMIT_EXCEEDED"])
-            #expect(new.text.contains("\"retryDelay\": \"9s\""))
-            #expect((try await simulator.stats(.new)["outcomes"] as? [String: Int])?["over-quota"] == 1)
-        }
-    }
-
     @Test func `Requests beyond the capacity wait for their turn`() async throws {
         try await Simulator.run({ $0.profile.capacity = 2 }) { simulator in
             let held = [try simulator.begin(.hotpepper, "fault:hang"), try simulator.begin(.hotpepper, "fault:hang")]
@@ -95,33 +76,26 @@ struct SimulatorTrafficTests {
             #expect(try await simulator.nearby("location=35.69,139.7&radius=500").status == 200)
             // A fault in a request takes precedence.
             #expect(try await simulator.search(.hotpepper, "fault:404").status == 404)
-            let change =
-                "{\"faults\":{},\"latency\":\"120ms\",\"capacity\":3,\"quota\":{\"requestsPerSecond\":5,\"burst\":7}}"
-            let answer = try await simulator.configure(change)
-            let legacy = try #require(answer.object["google-places-legacy"] as? [String: Any])
-            #expect(legacy["latency"] as? String == "120ms")
-            #expect(legacy["capacity"] as? Int == 3)
-            #expect((legacy["quota"] as? [String: Any])?["burst"] as? Int == 7)
+            let change = "{\"faults\":{},\"latency\":\"120ms\",\"capacity\":3}"
+            #expect(try await simulator.configure(change).status == 200)
             let slow = try await simulator.gourmet(Simulator.spot)
             #expect(slow.status == 200 && slow.seconds >= 0.11)
-            let back = try await simulator.configure("{\"latency\":\"0\",\"capacity\":null,\"quota\":null}")
-            #expect((back.object["hotpepper"] as? [String: Any])?["capacity"] is NSNull)
+            #expect(try await simulator.configure("{\"latency\":\"0ms\",\"capacity\":null}").status == 200)
+            #expect(try await simulator.gourmet(Simulator.spot).status == 200)
         }
     }
 
     static let wrongChanges = [
         "", "[]", "{\"latenzy\":1}", "{\"latency\":-1}", "{\"latency\":\"soon\"}", "{\"faults\":{\"nonsense\":1}}",
         "{\"faults\":{\"503\":1.5}}", "{\"faults\":{\"503\":0.6,\"502\":0.6}}", "{\"capacity\":0}", "{\"capacity\":{}}",
-        "{\"quota\":0}", "{\"quota\":{\"requestsPerSecond\":1,\"burst\":0}}", "{\"apis\":[\"other\"]}",
-        "{\"quota\":{\"x\":1}}",
+        "{\"apis\":[\"other\"]}", "{\"faults\":{\"503\":1},\"capacity\":0}",
     ]
     @Test(arguments: wrongChanges)
     func `Wrong change is refused and changes nothing`(change: String) async throws {
         try await Simulator.run { simulator in
-            let before = try await simulator.get("/_sim/config").text
             let answer = try await simulator.configure(change)
             #expect(answer.status == 400 && answer.object["error"] is String)
-            #expect(try await simulator.get("/_sim/config").text == before)
+            #expect(try await simulator.gourmet(Simulator.spot).status == 200)
         }
     }
 
@@ -167,12 +141,14 @@ struct SimulatorTrafficTests {
         #expect(seconds.first == 90_000_000 && seconds.counts == [1])
     }
 
-    @Test(arguments: [
-        ("80ms", "80ms"), ("0", "0s"), ("1.5s", "1500ms"),
-        ("p50:80ms, p99:900ms", "p50:80ms,p99:900ms"), ("250us", "250us"), ("2m", "120s"),
-    ])
-    func `Latency is read from its text`(text: String, shown: String) {
-        #expect(LatencyDistribution(text)?.text == shown)
+    @Test(
+        arguments: [
+            ("80ms", .fixed(.milliseconds(80))), ("0ms", .fixed(.zero)), ("1.5s", .fixed(.milliseconds(1500))),
+            ("p50:80ms, p99:900ms", .lognormal(p50: .milliseconds(80), p99: .milliseconds(900))),
+            ("2m", .fixed(.seconds(120))),
+        ] as [(String, LatencyDistribution)])
+    func `Latency is read from its text`(text: String, latency: LatencyDistribution) {
+        #expect(LatencyDistribution(text) == latency)
     }
 
     @Test(arguments: ["", "x", "80", "-1ms", "20ms..80ms", "p50:80ms", "p50:80ms,p99:10ms", "nan ms", "1e99s"])
@@ -188,17 +164,16 @@ struct SimulatorTrafficTests {
         #expect((750_000...1_080_000).contains(lognormal[19_800]))
     }
 
-    @Test func `Simulator names the member of a wrong configuration`() {
+    @Test func `Simulator names the member of a wrong configuration`() async {
         let cases: [(String, (inout SimulatorConfiguration) -> Void)] = [
             ("port", { $0.port = 70_000 }), ("apiKey", { $0.apiKey = "" }),
             ("faults", { $0.profile.faults = ["nonsense": 0.1] }),
             ("capacity", { $0.profile.capacity = 0 }),
-            ("quota.requestsPerSecond", { $0.profile.quota = .init(requestsPerSecond: 0) }),
         ]
         for (member, change) in cases {
             var configuration = SimulatorConfiguration()
             change(&configuration)
-            let error = #expect(throws: SimulatorError.self) { _ = try SimulatorServer(configuration) }
+            let error = #expect(throws: SimulatorError.self) { try configuration.validate() }
             guard case .invalidConfiguration(member, _)? = error else {
                 Issue.record("\(member): \(String(describing: error))")
                 continue
@@ -211,14 +186,13 @@ struct SimulatorTrafficTests {
     func `Simulator outlives any number`(number: String) async throws {
         try await Simulator.run { simulator in
             for body in [
-                #"{"quota":{"requestsPerSecond":\#(number),"burst":\#(number),"retryAfter":\#(number)}}"#,
                 #"{"capacity":\#(number)}"#, #"{"latency":"\#(number)s"}"#,
                 #"{"latency":"p50:1ms,p99:\#(number)s"}"#,
                 #"{"faults":{"503":\#(number)}}"#,
             ] {
                 #expect([200, 400].contains(try await simulator.configure(body).status), "\(body)")
             }
-            _ = try await simulator.configure(#"{"quota":null,"capacity":null,"latency":"0","faults":{}}"#)
+            _ = try await simulator.configure(#"{"capacity":null,"latency":"0ms","faults":{}}"#)
 
             for body in [
                 #"{"textQuery":"x","pageSize":"\#(number)"}"#,

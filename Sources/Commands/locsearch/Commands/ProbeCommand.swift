@@ -11,7 +11,7 @@ struct ProbeCommand: AsyncParsableCommand {
             Redirects are not followed.
 
               locsearch probe                                          the worker on this machine or in this container
-              locsearch probe http://127.0.0.1:8090/_sim/config        the simulator
+              locsearch probe http://127.0.0.1:8090/_sim/stats         the simulator
             """)
 
     @Argument(help: "The URL to check, http or https.") var url = "http://127.0.0.1:8080/readyz"

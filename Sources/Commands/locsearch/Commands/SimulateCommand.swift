@@ -11,8 +11,8 @@ struct SimulateCommand: AsyncParsableCommand {
               HOTPEPPER_BASE_URL=http://127.0.0.1:8090 HOTPEPPER_API_KEY=any locsearch worker
 
             It answers the calls that a worker makes. GET /_sim/stats shows the counts of requests, POST /_sim/config
-            changes latency, faults, capacity and quota, POST /_sim/reset clears the counts. `--list-faults` lists the
-            faults that a keyword fault:NAME causes.
+            changes latency, faults and capacity, POST /_sim/reset clears the counts. `--list-faults` lists the faults
+            that a keyword fault:NAME causes.
             GET /pictures/ANY/PATH returns a generated picture (SVG), always the same for a path; it is not counted.
             """)
 
@@ -26,53 +26,36 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "Time until an answer begins: \(LatencyDistribution.expectation).") var latency = "0ms"
     @Option(help: "Fractions of requests that fail, such as 503:0.05,reset:0.01.") var faults: String?
     @Option(help: "Number of requests served at a time; the others wait.") var capacity: Int?
-    @Option(help: "Requests per second for each key.") var quota: Double?
-    @Option(help: "Requests allowed at once after a pause. Default: those of one second.") var quotaBurst: Int?
-    @Option(help: "Seconds in Retry-After of rate-limited responses. Default: no such header.") var retryAfter: Int?
     @Flag(help: "Prints the faults that a keyword, type or place id can cause, and exits.") var listFaults = false
-
-    func validate() throws {
-        guard quota != nil || (quotaBurst == nil && retryAfter == nil) else {
-            throw ValidationError("--quota-burst and --retry-after need --quota")
-        }
-    }
 
     func run() async throws {
         if listFaults { return Terminal.write(FaultTable.text) }
 
         ignoreBrokenPipes()
-        let server = try makeServer()
-        do {
-            Terminal.line(try await server.start())
-        } catch {
-            let cure = "use --port 0 for any free port, or --host for another address"
-            throw Failure("\(error); \(cure)", code: Failure.configuration)
-        }
-
+        let server = try await start(try configuration())
+        Terminal.line(server.baseURL)
         await ProcessSetup.onFirstTermination()
         await server.shutdown()
     }
 
-    private func makeServer() throws -> SimulatorServer {
-        let configuration = try configuration()
+    private func start(_ configuration: SimulatorConfiguration) async throws -> SimulatorServer {
         do throws(SimulatorError) {
-            return try SimulatorServer(configuration)
+            return try await SimulatorServer.start(configuration)
         } catch {
-            throw Self.wrongUsage(error)
+            switch error {
+            case .invalidConfiguration(let member, let expected):
+                throw ValidationError("\(Self.flags[member] ?? member) takes \(expected)")
+            case .cannotListen:
+                let cure = "use --port 0 for any free port, or --host for another address"
+                throw Failure("\(error); \(cure)", code: Failure.configuration)
+            }
         }
-    }
-
-    /// Converts an error about a configuration member into one that names the command-line flag.
-    private static func wrongUsage(_ error: SimulatorError) -> ValidationError {
-        guard case .invalidConfiguration(let member, let expected) = error else { return ValidationError("\(error)") }
-        return ValidationError("\(flags[member] ?? member) takes \(expected)")
     }
 
     /// The flag for each configuration member that the simulator itself checks.
     private static let flags = [
         "port": "--port", "apiKey": "--api-key", "pageTokenDelay": "--page-token-delay", "latency": "--latency",
-        "faults": "--faults", "capacity": "--capacity", "quota.requestsPerSecond": "--quota",
-        "quota.burst": "--quota-burst", "quota.retryAfter": "--retry-after",
+        "faults": "--faults", "capacity": "--capacity",
     ]
 
     private func configuration() throws -> SimulatorConfiguration {
@@ -86,7 +69,7 @@ struct SimulateCommand: AsyncParsableCommand {
         return configuration
     }
 
-    /// How the simulator treats requests: latency, faults, capacity and quota.
+    /// How the simulator treats requests: latency, faults and capacity.
     private func profile() throws -> TrafficProfile {
         var profile = TrafficProfile()
 
@@ -103,9 +86,6 @@ struct SimulateCommand: AsyncParsableCommand {
         }
 
         profile.capacity = capacity
-        if let quota {
-            profile.quota = .init(requestsPerSecond: quota, burst: quotaBurst, retryAfter: retryAfter)
-        }
         return profile
     }
 }

@@ -11,7 +11,6 @@ import WorkerRuntime
 struct DemoStack: Sendable {
     let broker: EmbeddedBroker
     let simulator: SimulatorServer
-    let simulatorURL: String
     let workers: [WorkerProcess]
     let settings: Settings
     let log: Logger
@@ -31,11 +30,10 @@ struct DemoStack: Sendable {
             topics: Setting.defaultTopics.reduce(into: [:]) { $0[$1] = Self.partitions })
         var world = SimulatorConfiguration()
         world.profile.latency = Self.latency
-        simulator = try SimulatorServer(world)
-        simulatorURL = try await simulator.start()
+        simulator = try await SimulatorServer.start(world)
 
         self.options = options
-        defaults = Self.defaults(broker: broker, simulatorURL: simulatorURL, stays: stays)
+        defaults = Self.defaults(broker: broker, simulatorURL: simulator.baseURL, stays: stays)
         settings = try options.load(defaults: defaults)
         log = try ProcessSetup.logger(settings)
         registry = ProcessSetup.metrics()
@@ -84,6 +82,7 @@ struct DemoStack: Sendable {
         return settings
     }
 
+    var simulatorURL: String { simulator.baseURL }
     var pictureURL: String { simulatorURL + "/pictures" }
 
     /// Returns true once every worker has partitions, or all partitions are assigned if there are fewer than workers.

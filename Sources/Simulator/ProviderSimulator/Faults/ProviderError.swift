@@ -35,6 +35,10 @@ struct ProviderError: Hashable, Sendable {
         "permission_denied", hotpepper: 2000, legacy: "REQUEST_DENIED",
         message: "This API project is not authorized to use this API.", code: 403, status: "PERMISSION_DENIED",
         reason: "API_KEY_SERVICE_BLOCKED")
+    static let legacyOff = ProviderError(
+        "legacy-off", hotpepper: 2000, legacy: "REQUEST_DENIED",
+        message: "You're calling a legacy API, which is not enabled for your project.", code: 403,
+        status: "PERMISSION_DENIED", reason: "SERVICE_DISABLED")
     static let invalid = ProviderError(
         "invalid", hotpepper: 3000, legacy: "INVALID_REQUEST", code: 400, status: "INVALID_ARGUMENT")
     static let notFound = ProviderError(
@@ -50,68 +54,26 @@ struct ProviderError: Hashable, Sendable {
         message: "You have exceeded your daily request quota for this API.", code: 429, status: "RESOURCE_EXHAUSTED",
         reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "SearchNearbyRequestPerDayPerProject")
 
-    private static func forbidden(_ reason: String) -> ProviderError {
-        ProviderError(
-            reason.lowercased(), hotpepper: 2000, legacy: "REQUEST_DENIED",
-            message: "Requests of this kind are blocked for this API key.", code: 403, status: "PERMISSION_DENIED",
-            reason: reason)
-    }
-
-    /// Returns an error without a message and a reason. Its name is its status in Google Places (New).
-    private static func bare(_ name: String, hotpepper: Int, legacy: String, code: Int) -> ProviderError {
-        ProviderError(name.lowercased(), hotpepper: hotpepper, legacy: legacy, code: code, status: name)
-    }
-
     /// The errors by name. A name from one API stands for the nearest error in the others.
     static let all: [String: ProviderError] = {
-        var list = [
-            keyInvalid, keyMissing, denied, invalid, notFound, server, rateLimited, rateLimitedForToday,
-            ProviderError(
-                "over_daily_limit", hotpepper: 0, legacy: "OVER_DAILY_LIMIT",
-                message: "You have exceeded your daily request quota for this API.", code: 429,
-                status: "RESOURCE_EXHAUSTED", reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "ApiCallsPerProjectPerDay"),
-            ProviderError(
-                "legacy-off", hotpepper: 2000, legacy: "REQUEST_DENIED",
-                message: "You're calling a legacy API, which is not enabled for your project.", code: 403,
-                status: "PERMISSION_DENIED",
-                reason: "SERVICE_DISABLED"),
-            ProviderError(
-                "credentials_missing", hotpepper: 2000, legacy: "REQUEST_DENIED",
-                message: "The provided API key is invalid.", code: 401, status: "UNAUTHENTICATED",
-                reason: "CREDENTIALS_MISSING"),
-            ProviderError(
-                "access_token_expired", hotpepper: 2000, legacy: "REQUEST_DENIED",
-                message: "The provided API key is expired.", code: 401, status: "UNAUTHENTICATED",
-                reason: "ACCESS_TOKEN_EXPIRED"),
-            ProviderError(
-                "unauthenticated", hotpepper: 2000, legacy: "REQUEST_DENIED", code: 401, status: "UNAUTHENTICATED"),
-            ProviderError(
-                "unknown_status", hotpepper: 9999, legacy: "SOMETHING_NEW", code: 418, status: "SOMETHING_NEW"),
-            ProviderError("zero_results", hotpepper: 3000, legacy: "ZERO_RESULTS", code: 404, status: "NOT_FOUND"),
-            bare("FAILED_PRECONDITION", hotpepper: 3000, legacy: "INVALID_REQUEST", code: 400),
-            bare("OUT_OF_RANGE", hotpepper: 3000, legacy: "INVALID_REQUEST", code: 400),
-            bare("ABORTED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 409),
-            bare("ALREADY_EXISTS", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 409),
-            bare("CANCELLED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 499),
-            bare("UNKNOWN", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 500),
-            bare("DATA_LOSS", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 500),
-            bare("UNIMPLEMENTED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 501),
-            bare("UNAVAILABLE", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 503),
-            bare("DEADLINE_EXCEEDED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 504),
+        let unavailable = ProviderError(
+            "unavailable", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 503, status: "UNAVAILABLE")
+        let unauthenticated = ProviderError(
+            "unauthenticated", hotpepper: 2000, legacy: "REQUEST_DENIED", code: 401, status: "UNAUTHENTICATED")
+        let unknown = ProviderError(
+            "unknown_status", hotpepper: 9999, legacy: "SOMETHING_NEW", code: 418, status: "SOMETHING_NEW")
+        let list = [
+            keyInvalid, keyMissing, denied, legacyOff, unauthenticated, invalid, notFound, server, unavailable,
+            rateLimited, rateLimitedForToday, unknown,
         ]
-        list += [
-            "SERVICE_DISABLED", "BILLING_DISABLED", "API_KEY_SERVICE_BLOCKED", "API_KEY_HTTP_REFERRER_BLOCKED",
-            "API_KEY_IP_ADDRESS_BLOCKED", "API_KEY_ANDROID_APP_BLOCKED", "API_KEY_IOS_APP_BLOCKED",
-            "CONSUMER_SUSPENDED", "CONSUMER_INVALID",
-        ].map(forbidden)
+
         // bounded: the names in the list above
         var table = Dictionary(uniqueKeysWithValues: list.map { ($0.name, $0) })
         let synonyms: [(String, ProviderError)] = [
             ("1000", server), ("unknown_error", server), ("internal", server), ("2000", keyInvalid),
-            ("request_denied", keyInvalid), ("api_key_invalid", keyInvalid), ("3000", invalid),
-            ("invalid_request", invalid), ("invalid_argument", invalid), ("not_found", notFound),
-            ("over_query_limit", rateLimited), ("resource_exhausted", rateLimited), ("perminute", rateLimited),
-            ("perday", rateLimitedForToday), ("over_query_limit_daily", rateLimitedForToday),
+            ("request_denied", keyInvalid), ("3000", invalid), ("invalid_request", invalid),
+            ("invalid_argument", invalid), ("not_found", notFound), ("over_query_limit", rateLimited),
+            ("resource_exhausted", rateLimited), ("over_daily_limit", rateLimitedForToday),
         ]
         for (name, error) in synonyms { table[name] = error }
         return table

@@ -15,12 +15,12 @@ enum Answers {
     }
 
     /// Returns an answer with an error, in the format of the called API.
-    static func error(_ error: ProviderError, hint: RetryHint? = nil, to request: IncomingRequest) -> Reply {
+    static func error(_ error: ProviderError, retryAfter: Int? = nil, to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
-        case .hotpepper: HotpepperAPI.error(error, hint: hint)
+        case .hotpepper: HotpepperAPI.error(error, retryAfter: retryAfter)
         case .googlePlacesLegacy:
-            LegacyAPI.error(error, hint: hint, isDetails: request.endpoint == .legacyDetails)
-        case .googlePlaces: GooglePlacesError(error, hint: hint).reply
+            LegacyAPI.error(error, retryAfter: retryAfter, isDetails: request.endpoint == .legacyDetails)
+        case .googlePlaces: GooglePlacesError(error, retryAfter: retryAfter).reply
         case nil: Reply.page(404, title: "Not Found")
         }
     }
@@ -39,15 +39,11 @@ enum Answers {
         of request: IncomingRequest, configuration: SimulatorConfiguration
     ) -> ProviderError? {
         let api = request.endpoint.api
-        if api == .googlePlaces, let token = request.bearer {
-            return token.hasPrefix("expired") ? ProviderError.all["access_token_expired"] : nil
-        }
-
         guard let key = request.key, !key.isEmpty || api == .hotpepper else { return .keyMissing }
         if let only = configuration.apiKey { return key == only ? nil : .keyInvalid }
         if key.isEmpty || key.hasPrefix("wrong") { return .keyInvalid }
         if key.hasPrefix("denied") { return .denied }
-        if key.hasPrefix("legacy-off"), api == .googlePlacesLegacy { return ProviderError.all["legacy-off"] }
+        if key.hasPrefix("legacy-off"), api == .googlePlacesLegacy { return .legacyOff }
         return nil
     }
 }

@@ -4,13 +4,18 @@ internal import LibC
 /// Applies a fault instead of sending the correct answer.
 extension ConnectionHandler {
     func play(_ fault: Fault, for exchange: Exchange) {
-        switch fault {
-        case .http(let status, let hint):
-            send(Reply.page(status, title: "Fault", retryAfter: hint), for: exchange)
-        case .provider(let error, let hint):
-            sendFault(Answers.error(error, hint: hint, to: exchange.request), for: exchange)
+        switch fault.kind {
+        case .http(let status): send(Reply.page(status, title: "Fault", retryAfter: fault.number), for: exchange)
+        case .provider(let error):
+            sendFault(Answers.error(error, retryAfter: fault.number, to: exchange.request), for: exchange)
         case .body(let body):
             sendFault(body.reply(to: exchange.request, with: resources), for: exchange)
+        case .transfer(let transfer): play(transfer, number: fault.number, for: exchange)
+        }
+    }
+
+    private func play(_ transfer: Fault.WrongTransfer, number: Int?, for exchange: Exchange) {
+        switch transfer {
         case .damagedGzip:
             // A correct head (RFC 1952), then a block of the reserved type 3 (RFC 1951).
             let bytes = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 7] + [UInt8](repeating: 0, count: 500)
@@ -30,8 +35,8 @@ extension ConnectionHandler {
         case .hang: break
         case .reset: finishAndReset(exchange)
         case .close: finishAndClose(exchange)
-        case .drip(let milliseconds): drip(for: exchange, milliseconds: milliseconds)
-        case .huge(let megabytes): beginHugeBody(for: exchange, megabytes: megabytes)
+        case .drip: drip(for: exchange, milliseconds: min(max(number ?? 10_000, 1), 600_000))
+        case .huge: beginHugeBody(for: exchange, megabytes: min(max(number ?? 100, 1), 4096))
         }
     }
 

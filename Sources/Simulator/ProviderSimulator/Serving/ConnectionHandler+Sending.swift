@@ -29,16 +29,4 @@ extension ConnectionHandler {
             context.writeAndFlush(wrapOutboundOut(head), promise: promise)
         }
     }
-
-    /// Answers with an HTML page and closes the connection, without counting the request.
-    func refuse(status: Int, title: String) {
-        guard let context else { return }
-        beginClosing()
-
-        let reply = Reply.page(status, title: title)
-        var bytes = ByteBuffer()
-        reply.writeHead(to: &bytes, length: reply.body.readableBytes, connection: "close")
-        bytes.writeImmutableBuffer(reply.body)
-        context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in self.close() }
-    }
 }

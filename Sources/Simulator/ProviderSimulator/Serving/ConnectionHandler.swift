@@ -11,10 +11,9 @@ internal import NIOHTTP1
 /// - *answer*: the answer, or the fault instead of it, is written;
 /// - *finish*: the request is counted as done, its permit is released, and the next request starts.
 ///
-/// A request that cannot be served, such as one that is too large, is *refused* instead.
-final class ConnectionHandler: ChannelDuplexHandler {
+/// Bytes that are not HTTP, and a body that is too large, close the connection.
+final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     /// The current activity of the connection.
@@ -27,27 +26,21 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case closing(Exchange?)
     }
 
-    /// A request that waits for earlier ones.
-    private enum PendingItem {
-        case request(IncomingRequest)
-        case refusal(status: Int, title: String)
-    }
-
     let resources: LoopResources
     let traffic: TrafficControl
     private let control: ControlPlane
 
     private(set) var context: ChannelHandlerContext?
     private var state = State.idle
-    private var assembler = RequestAssembler()
-    private var pending = CircularBuffer<PendingItem>()
+    /// The parts of a request that is not complete yet.
+    private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
+    /// Complete requests that wait for earlier ones.
+    private var pending = CircularBuffer<IncomingRequest>()
     /// True while `startPending` runs. It prevents a nested call when a request is answered at once.
     private var isStarting = false
-    /// True if a read was requested while too many requests were pending.
-    private var owesRead = false
 
-    /// The maximum number of pipelined requests to read ahead. Further ones stay in the socket.
-    private static let maxPending = 32
+    private static let maxBodyBytes = 1 << 20
 
     init(resources: LoopResources, traffic: TrafficControl, control: ControlPlane) {
         (self.resources, self.traffic, self.control) = (resources, traffic, control)
@@ -59,51 +52,31 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Reading
 
-    func read(context: ChannelHandlerContext) {
-        if pending.count < Self.maxPending { context.read() } else { owesRead = true }
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isClosing, let arrival = assembler.take(unwrapInboundIn(data)) else { return }
+        guard !isClosing else { return }
 
-        switch arrival {
-        case .request(let request): pending.append(.request(request))
-        case .refusal(let status, let title): pending.append(.refusal(status: status, title: title))
-        case .expectation:
-            guard case .idle = state else { return }
-            let line = ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n")
-            context.writeAndFlush(wrapOutboundOut(line), promise: nil)
-        case .flood: close()
+        switch unwrapInboundIn(data) {
+        case .head(let head): (self.head, body) = (head, ByteBuffer())
+        case .body(var part):
+            guard body.readableBytes + part.readableBytes <= Self.maxBodyBytes else { return close() }
+            body.writeBuffer(&part)
+        case .end:
+            guard let head else { return }
+            self.head = nil
+            pending.append(IncomingRequest(head: head, body: body))
+            startPending()
         }
-        startPending()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard error is HTTPParserError else { return close() }
-
-        assembler.reset()
-        pending.append(.refusal(status: 400, title: "Bad Request"))
-        startPending()
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
 
     /// Starts waiting requests until one of them is in progress.
     private func startPending() {
         guard !isStarting else { return }
 
         isStarting = true
-        while case .idle = state, let item = pending.popFirst() {
-            switch item {
-            case .request(let request): start(request)
-            case .refusal(let status, let title): refuse(status: status, title: title)
-            }
-        }
-
+        while case .idle = state, let request = pending.popFirst() { start(request) }
         isStarting = false
-
-        if owesRead, pending.count < Self.maxPending {
-            owesRead = false
-            context?.read()
-        }
     }
 
     // MARK: - The steps of a request
@@ -117,13 +90,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let admission = traffic.arrive(request, plan: plan, roll: resources.numbers.unit())
         let exchange = Exchange(request, plan: plan, admission: admission)
         state = .busy(exchange)
-
-        if admission.isOverQuota {
-            let hint = admission.retryAfter.map(RetryHint.seconds)
-            var reply = Answers.error(.rateLimited, hint: hint, to: request)
-            reply.outcome = "over-quota"
-            return send(reply, for: exchange)
-        }
 
         if admission.isGated, let api = request.endpoint.api {
             waitForTurn(exchange, api: api)

@@ -16,11 +16,11 @@ struct IncomingRequest {
     /// False for almost all requests, whose texts then need not be searched for faults.
     private let mayAskForFaults: Bool
 
-    init(head: HTTPRequestHead, body: ByteBuffer?) {
+    init(head: HTTPRequestHead, body: ByteBuffer) {
         (method, headers) = (head.method, head.headers)
         isKeptAlive = head.isKeepAlive
         isVersion10 = head.version == .http1_0
-        self.body = body.map { Array($0.readableBytesView) } ?? []
+        self.body = Array(body.readableBytesView)
 
         let bytes = Array(head.uri.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
@@ -37,20 +37,7 @@ struct IncomingRequest {
 
     /// The API key, from the place where the called API expects it; `nil` if there is none.
     var key: String? {
-        guard endpoint.api == .googlePlaces else { return query["key"] }
-        return headers.first(name: "X-Goog-Api-Key") ?? query["key"] ?? query["$key"]
-    }
-
-    var keyFingerprint: UInt64 {
-        var fingerprint = Fingerprint()
-        fingerprint.combine((key ?? "").utf8)
-        return fingerprint.value
-    }
-
-    /// The OAuth token, which Google Places (New) accepts instead of a key.
-    var bearer: Substring? {
-        guard let value = headers.first(name: "Authorization"), value.hasPrefix("Bearer ") else { return nil }
-        return value.dropFirst(7)
+        endpoint.api == .googlePlaces ? headers.first(name: "X-Goog-Api-Key") : query["key"]
     }
 
     /// The fault that the request asks for in a keyword, a type or a place id; `nil` if there is none.

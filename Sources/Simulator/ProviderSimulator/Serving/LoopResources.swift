@@ -10,7 +10,6 @@ final class LoopResources {
     let loop: any EventLoop
     var numbers: HashStream
 
-    private var keywords: [String: KeywordMatch] = [:]
     private var fieldMasks: [String: GooglePlacesMask] = [:]
 
     init(_ configuration: SimulatorConfiguration, loop: any EventLoop) {
@@ -19,17 +18,6 @@ final class LoopResources {
         world = World(seed: configuration.seed, cacheBytes: 96 << 20)
         finder = PlaceFinder(world: world)
         numbers = HashStream(mixed(configuration.seed ^ 0x51_4D))
-    }
-
-    /// Returns the parsed keyword; `nil` for a text without words to search for.
-    func keyword(_ text: String, lenient: Bool) -> KeywordMatch? {
-        let key = lenient ? "~" + text : text
-        if let known = keywords[key] { return known.words.isEmpty ? nil : known }
-
-        if keywords.count >= 512 { keywords.removeAll() }
-        let match = KeywordMatch(text, lenient: lenient)
-        if key.utf8.count <= 256 { keywords[key] = match }
-        return match.words.isEmpty ? nil : match
     }
 
     /// Returns a field mask of Google Places (New). Each text is parsed and checked only once.

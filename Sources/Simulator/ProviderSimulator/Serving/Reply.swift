@@ -26,18 +26,23 @@ struct Reply {
     static let plain: StaticString = "text/plain; charset=utf-8"
 
     /// Returns an HTML page, as a front end sends it. A redirect status gets a `Location`.
-    static func page(_ status: Int, title: String, retryAfter: RetryHint? = nil) -> Reply {
+    static func page(_ status: Int, title: String, retryAfter: Int? = nil) -> Reply {
         var reply = Reply(
             html,
             body: "<!DOCTYPE html>\n<html lang=\"en\"><head><title>\(status) \(title)</title></head>\n"
                 + "<body><h1>\(status) \(title)</h1><p>The server cannot answer this request.</p></body></html>\n",
             status: status, outcome: "http-\(status)")
 
-        if let retryAfter { reply.headers.append(("Retry-After", retryAfter.header)) }
+        reply.setRetryAfter(retryAfter)
         if (300...308).contains(status), status != 304 {
             reply.headers.append(("Location", "https://example.invalid/moved"))
         }
         return reply
+    }
+
+    /// Adds a `Retry-After` with this number of seconds, if there is one.
+    mutating func setRetryAfter(_ seconds: Int?) {
+        if let seconds { headers.append(("Retry-After", "\(seconds)")) }
     }
 
     /// Returns a redirect to a picture.
@@ -54,7 +59,7 @@ struct Reply {
     ///   - connection: the value of the `Connection` header; `nil`: no such header.
     func writeHead(to buffer: inout ByteBuffer, length: Int?, connection: StaticString?) {
         buffer.writeStaticString("HTTP/1.1 ")
-        buffer.writeDecimal(status)
+        buffer.writeString("\(status)")
         buffer.writeStaticString(" ")
         buffer.writeString(status == 200 ? "OK" : HTTPResponseStatus(statusCode: status).reasonPhrase)
 
@@ -69,7 +74,7 @@ struct Reply {
 
         if let length {
             buffer.writeStaticString("\r\nContent-Length: ")
-            buffer.writeDecimal(length)
+            buffer.writeString("\(length)")
         } else {
             buffer.writeStaticString("\r\nTransfer-Encoding: chunked")
         }
@@ -80,17 +85,5 @@ struct Reply {
         }
 
         buffer.writeStaticString("\r\n\r\n")
-    }
-}
-
-extension ByteBuffer {
-    /// Writes the digits of a number without creating a `String`.
-    mutating func writeDecimal(_ number: Int) {
-        var limit = 1
-        while number / limit >= 10 { limit *= 10 }
-        while limit > 0 {
-            writeInteger(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (number / limit % 10).magnitude))
-            limit /= 10
-        }
     }
 }

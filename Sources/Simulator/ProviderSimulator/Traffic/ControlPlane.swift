@@ -9,17 +9,14 @@ struct ControlPlane: Sendable {
     func reply(to request: IncomingRequest) -> Reply {
         switch (request.path, request.method) {
         case ("/_sim/stats", .GET): return json(statistics(), outcome: "stats")
-        case ("/_sim/config", .GET): return json(configuration(), outcome: "config")
-        case ("/_sim/faults", .GET): return Reply(Reply.plain, body: FaultTable.text, outcome: "faults")
         case ("/_sim/reset", .POST):
             traffic.reset()
-            return json(Array("{}".utf8), outcome: "reset")
+            return Reply(Reply.json, body: "{}\n", outcome: "reset")
         case ("/_sim/config", .POST): return configure(with: request.body)
         default:
             return Reply(
-                Reply.plain,
-                body: "GET /_sim/stats, GET /_sim/config, POST /_sim/config, POST /_sim/reset, GET /_sim/faults\n",
-                status: 404, outcome: "unknown")
+                Reply.plain, body: "GET /_sim/stats, POST /_sim/config, POST /_sim/reset\n", status: 404,
+                outcome: "unknown")
         }
     }
 
@@ -27,7 +24,7 @@ struct ControlPlane: Sendable {
         do throws(SimulatorError) {
             let change = try ProfileChange(body)
             try traffic.configure(change.apis) { change.apply(to: &$0) }
-            return json(configuration(), outcome: "config")
+            return Reply(Reply.json, body: "{}\n", outcome: "config")
         } catch {
             let text = JSONWriter.object(capacity: 256) { json in json.member("error", error.description) }
             var reply = json(text, outcome: "config")
@@ -37,7 +34,7 @@ struct ControlPlane: Sendable {
     }
 
     private func json(_ bytes: [UInt8], outcome: String) -> Reply {
-        var body = JSONLayout.googlePlaces.lay(bytes)
+        var body = JSONLayout.lay(bytes)
         body.writeStaticString("\n")
         return Reply(Reply.json, body: body, outcome: outcome)
     }
@@ -80,40 +77,6 @@ struct ControlPlane: Sendable {
         json.object("perSecond") { json in
             json.member("first", meter.seconds.first)
             json.array("counts", of: meter.seconds.counts) { count, json in json.value(count) }
-        }
-    }
-
-    // MARK: Profiles
-
-    private func configuration() -> [UInt8] {
-        JSONWriter.object(capacity: 1024) { json in
-            for api in ProviderAPI.allCases {
-                json.key(api.name)
-                json.object { json in write(traffic.profile(of: api), to: &json) }
-            }
-        }
-    }
-
-    /// Writes the members of a profile into an open object.
-    private func write(_ profile: TrafficProfile, to json: inout JSONWriter) {
-        json.member("latency", profile.latency.text)
-
-        json.object("faults") { json in
-            for (spelling, share) in profile.faults.sorted(by: { $0.key < $1.key }) {
-                json.key(spelling)
-                json.value(share)
-            }
-        }
-
-        json.key("capacity")
-        if let capacity = profile.capacity { json.value(capacity) } else { json.null() }
-
-        json.key("quota")
-        guard let quota = profile.quota else { return json.null() }
-        json.object { json in
-            json.member("requestsPerSecond", quota.requestsPerSecond)
-            json.member("burst", quota.burst)
-            json.member("retryAfter", quota.retryAfter)
         }
     }
 }

@@ -41,31 +41,3 @@ struct Gate {
         return next
     }
 }
-
-/// Limits the requests per second of each API key, with a token bucket for each.
-struct QuotaBuckets {
-    private struct Bucket {
-        var tokens: Double
-        var at: UInt64
-    }
-    private var buckets: [UInt64: Bucket] = [:]
-
-    /// Takes a token for one request; `false` if the key has none left.
-    /// - Parameters:
-    ///   - key: a fingerprint of the API key.
-    ///   - now: nanoseconds on a monotonic clock.
-    mutating func take(for key: UInt64, quota: TrafficProfile.Quota, now: UInt64) -> Bool {
-        // Limits the memory that invented keys can use.
-        if buckets.count > 4096 { buckets.removeAll() }
-
-        let burst = Double(quota.burst)
-        var bucket = buckets[key] ?? Bucket(tokens: burst, at: now)
-        bucket.tokens = min(burst, bucket.tokens + Double(now &- bucket.at) * 1e-9 * quota.requestsPerSecond)
-        bucket.at = now
-
-        defer { buckets[key] = bucket }
-        guard bucket.tokens >= 1 else { return false }
-        bucket.tokens -= 1
-        return true
-    }
-}

@@ -11,7 +11,7 @@ package enum LatencyDistribution: Sendable, Hashable {
     /// The texts that `init(_:)` parses, for people.
     package static let expectation = "80ms, or p50:80ms,p99:900ms"
 
-    /// Parses `80ms` or `p50:80ms,p99:900ms`; units are `us`, `ms`, `s` and `m`. Fails for any other text.
+    /// Parses `80ms` or `p50:80ms,p99:900ms`; units are `ms`, `s` and `m`. Fails for any other text.
     package init?(_ text: String) {
         let text = text.filter { $0 != " " }
 
@@ -27,24 +27,16 @@ package enum LatencyDistribution: Sendable, Hashable {
         self = .lognormal(p50: p50, p99: p99)
     }
 
-    /// The text from which `init(_:)` restores the distribution.
-    package var text: String {
-        switch self {
-        case .fixed(let duration): duration.simulatedText
-        case .lognormal(let p50, let p99): "p50:\(p50.simulatedText),p99:\(p99.simulatedText)"
-        }
-    }
-
     /// Returns a random time in whole microseconds, at most ten minutes.
     func sample(_ numbers: inout HashStream) -> Int {
         let longest = 600_000_000.0
 
         switch self {
-        case .fixed(let duration): return min(duration.wholeMicroseconds, Int(saturating: longest))
+        case .fixed(let duration): return Int(saturating: min(duration / .microseconds(1), longest))
         case .lognormal(let p50, let p99):
             // The 99th percentile of a normal distribution is 2.3263 standard deviations above its median.
-            let (median, high) = (Double(p50.wholeMicroseconds), Double(p99.wholeMicroseconds))
-            let sigma = log(high / median) / 2.3263  // bounded: floating-point numbers
+            let median = p50 / .microseconds(1)
+            let sigma = log(p99 / p50) / 2.3263  // bounded: floating-point numbers
             // bounded: floating-point numbers
             return Int(saturating: min(median * exp(sigma * Self.normal(&numbers)), longest))
         }
@@ -60,31 +52,16 @@ package enum LatencyDistribution: Sendable, Hashable {
 }
 
 extension Duration {
-    /// The duration in whole microseconds; `Int.max` if it is longer.
-    var wholeMicroseconds: Int {
-        let (seconds, attoseconds) = components
-        let whole = Int(clamping: seconds).saturatingMultiplied(by: 1_000_000)
-        return whole.saturatingAdding(Int(attoseconds / 1_000_000_000_000))
-    }
-
-    /// Parses `250ms`, `5s`, `1.5s`, `2m` or `300us`, up to one day.
-    init?(simulated text: some StringProtocol) {
-        let units: [(suffix: String, microseconds: Double)] = [("us", 1), ("ms", 1000), ("s", 1e6), ("m", 60e6)]
-        for unit in units where text.hasSuffix(unit.suffix) {
-            guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0 else { return nil }
-            let microseconds = number * unit.microseconds  // bounded: floating-point numbers
-            guard microseconds <= 86_400e6 else { return nil }
-            self = .microseconds(Int64(saturating: microseconds))
+    /// Parses `250ms`, `5s`, `1.5s` or `2m`, up to one day.
+    fileprivate init?(simulated text: some StringProtocol) {
+        for (unit, milliseconds) in [("ms", 1.0), ("s", 1000), ("m", 60_000)] where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), (0...86_400_000).contains(number * milliseconds)
+            else {
+                return nil
+            }
+            self = .milliseconds(number * milliseconds)
             return
         }
-        guard text == "0" else { return nil }
-        self = .zero
-    }
-
-    /// The text from which `init(simulated:)` restores the duration.
-    var simulatedText: String {
-        let microseconds = wholeMicroseconds
-        if microseconds % 1_000_000 == 0 { return "\(microseconds / 1_000_000)s" }
-        return microseconds % 1000 == 0 ? "\(microseconds / 1000)ms" : "\(microseconds)us"
+        return nil
     }
 }

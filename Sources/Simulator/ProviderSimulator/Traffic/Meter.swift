@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// The counts of one API, or of all requests.
 struct Meter {
     private(set) var requests = 0
@@ -45,58 +47,29 @@ struct PerSecond {
     private static let limit = 7200
 
     mutating func count(_ second: Int) {
-        if counts.isEmpty { first = second }
-        var index = second - first
-        if index < 0 { index = 0 }  // the clock was set back
-
-        if index >= Self.limit * 2 {
-            // The clock was set far ahead, or no request arrived for hours.
-            (first, counts, index) = (second, [], 0)
-        } else if index >= Self.limit {
-            let drop = min(index - Self.limit / 2, counts.count)
-            counts.removeFirst(drop)
-            first += drop
-            index -= drop
-        }
-
+        // The clock may have been set far ahead, or no request may have arrived for hours.
+        if counts.isEmpty || second - first >= Self.limit * 2 { (first, counts) = (second, []) }
+        let index = max(0, second - first)  // the clock may have been set back
         while counts.count <= index { counts.append(0) }
         counts[index] += 1
+
+        if counts.count > Self.limit {
+            let drop = counts.count - Self.limit / 2
+            counts.removeFirst(drop)
+            first += drop
+        }
     }
 }
 
 /// The maximum number of arrivals within any second, whatever its beginning. Rate limits are checked with it.
 struct SlidingWindow {
     private(set) var maximum = 0
-    /// The arrivals of the last second, in a ring buffer whose size is a power of two.
-    private var ring = [UInt64](repeating: 0, count: 64)
-    private var head = 0
-    private var count = 0
-    /// The maximum number of stored arrivals, which use 8 MB.
-    private static let limit = 1 << 20
+    /// The times of the arrivals of the last second.
+    private var arrivals = CircularBuffer<UInt64>()
 
     mutating func add(_ now: UInt64) {
-        while count > 0, now &- ring[head & (ring.count - 1)] >= 1_000_000_000 {
-            head += 1
-            count -= 1
-        }
-
-        if count == ring.count {
-            if count == Self.limit {
-                head += 1
-                count -= 1
-            } else {
-                grow()
-            }
-        }
-
-        ring[(head + count) & (ring.count - 1)] = now
-        count += 1
-        maximum = max(maximum, count)
-    }
-
-    private mutating func grow() {
-        var larger = [UInt64](repeating: 0, count: ring.count * 2)
-        for index in 0..<count { larger[index] = ring[(head + index) & (ring.count - 1)] }
-        (ring, head) = (larger, 0)
+        while let oldest = arrivals.first, now &- oldest >= 1_000_000_000 { arrivals.removeFirst() }
+        arrivals.append(now)
+        maximum = max(maximum, arrivals.count)
     }
 }

@@ -1,9 +1,8 @@
 internal import JSON
 
-/// The body of `POST /_sim/config`. Its members change the profiles; `null` removes a limit.
+/// The body of `POST /_sim/config`. Its members change the profiles; a `capacity` of `null` removes the limit.
 ///
-///     {"apis": ["hotpepper"], "latency": "p50:80ms,p99:900ms", "faults": {"503": 0.05}, "capacity": 8,
-///      "quota": {"requestsPerSecond": 10, "burst": 10, "retryAfter": 1}}
+///     {"apis": ["hotpepper"], "latency": "p50:80ms,p99:900ms", "faults": {"503": 0.05}, "capacity": 8}
 ///
 /// Without `apis`, all APIs change.
 struct ProfileChange {
@@ -12,7 +11,6 @@ struct ProfileChange {
     private var latency: LatencyDistribution?
     private var faults: [String: Double]?
     private var capacity: Int??
-    private var quota: TrafficProfile.Quota??
 
     init(_ body: [UInt8]) throws(SimulatorError) {
         do {
@@ -27,10 +25,8 @@ struct ProfileChange {
                 case "faults": faults = try Self.faults(&reader)
                 // The validation of the profile rejects a negative number.
                 case "capacity": capacity = .some(try reader.skipNull() ? nil : try reader.int() ?? -1)
-                case "quota": quota = .some(try Self.quota(&reader))
                 default:
-                    throw Self.wrong(
-                        String(name.prefix(100)), expected: "one of apis, latency, faults, capacity, quota")
+                    throw Self.wrong(String(name.prefix(100)), expected: "one of apis, latency, faults, capacity")
                 }
             }
             try reader.finish()
@@ -45,7 +41,6 @@ struct ProfileChange {
         if let latency { profile.latency = latency }
         if let faults { profile.faults = faults }
         if let capacity { profile.capacity = capacity }
-        if let quota { profile.quota = quota }
     }
 
     private static func wrong(_ member: String, expected: String) -> SimulatorError {
@@ -85,23 +80,5 @@ struct ProfileChange {
             faults[name] = share
         }
         return faults
-    }
-
-    private static func quota(_ reader: inout JSONReader) throws -> TrafficProfile.Quota? {
-        if try reader.skipNull() { return nil }
-        guard try reader.enterObject() else { throw wrong("quota", expected: "an object") }
-
-        var (rate, burst, retryAfter) = (-1.0, Int?.none, Int?.none)
-        while let key = try reader.nextKey() {
-            let name = try key.string()
-            switch name {
-            case "requestsPerSecond": rate = try reader.double() ?? -1
-            case "burst": burst = try reader.int() ?? -1
-            case "retryAfter": retryAfter = try reader.skipNull() ? nil : try reader.int() ?? -1
-            default: throw wrong("quota.\(name.prefix(40))", expected: "requestsPerSecond, burst or retryAfter")
-            }
-        }
-
-        return TrafficProfile.Quota(requestsPerSecond: rate, burst: burst, retryAfter: retryAfter)
     }
 }

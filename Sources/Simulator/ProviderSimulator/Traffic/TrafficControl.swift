@@ -8,10 +8,6 @@ final class TrafficControl: Sendable {
     struct Admission {
         var latency = LatencyDistribution.fixed(.zero)
         var fault: Fault?
-        /// True for a request that exceeds its key's quota. It is rejected at once.
-        var isOverQuota = false
-        /// The waiting time in seconds for such a request; `nil`: none is sent.
-        var retryAfter: Int?
         /// True if `enter` must be called before the request is served.
         var isGated = false
     }
@@ -27,7 +23,6 @@ final class TrafficControl: Sendable {
         var profile: TrafficProfile
         var faults: [(fault: Fault, upTo: Double)] = []
         var gate = Gate()
-        var buckets = QuotaBuckets()
         var meter = Meter()
     }
 
@@ -66,26 +61,12 @@ final class TrafficControl: Sendable {
             guard let api = request.endpoint.api else { return admission }
 
             state.services[api.rawValue].meter.arrive(second: second, nanoseconds: now)
-            Self.admit(request, roll: roll, at: now, by: &state.services[api.rawValue], as: &admission)
+            let service = state.services[api.rawValue]
+            admission.latency = service.profile.latency
+            admission.isGated = service.gate.capacity != nil
+            if admission.fault == nil { admission.fault = service.faults.first { roll < $0.upTo }?.fault }
             return admission
         }
-    }
-
-    private static func admit(
-        _ request: IncomingRequest, roll: Double, at now: UInt64, by service: inout Service,
-        as admission: inout Admission
-    ) {
-        if let quota = service.profile.quota,
-            !service.buckets.take(for: request.keyFingerprint, quota: quota, now: now)
-        {
-            admission.isOverQuota = true
-            admission.retryAfter = quota.retryAfter
-            return
-        }
-
-        admission.latency = service.profile.latency
-        admission.isGated = service.gate.capacity != nil
-        if admission.fault == nil { admission.fault = service.faults.first { roll < $0.upTo }?.fault }
     }
 
     /// Returns the fault of a plan; `nil` if it has occurred as often as the plan specifies.

@@ -108,18 +108,11 @@ struct Category: Sendable {
             japanese: "ホテル", english: "Hotel", keywords: ["ホテル", "hotel"], types: ["lodging"], primary: "hotel",
             share: 25),
         other(japanese: "公園", english: "Park", keywords: ["公園", "park"], types: ["park"], primary: "park", share: 20),
-        locality,
     ]
-
-    /// A town itself, which has no rating and no status. It may be the first result of a search without a type.
-    private static let locality = Category(
-        genre: nil, japanese: "", english: "", keywords: [], legacyTypes: ["locality", "political"],
-        primaryType: "locality", share: 0)
-    static let localityIndex = all.count - 1
 
     /// A set of categories, with one bit for each.
     typealias Mask = UInt32
-    static let everything: Mask = (1 << UInt32(localityIndex)) - 1
+    static let everything = mask { _ in true }
     /// The categories that Hot Pepper lists.
     static let foodMask = mask { $0.isFood }
 

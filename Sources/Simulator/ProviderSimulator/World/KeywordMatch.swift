@@ -32,9 +32,11 @@ struct KeywordMatch {
         return true
     }
 
+    /// Fails for a text without words to search for.
     /// - Parameter lenient: true to drop words that match no place, unless all do, as in Google's text search.
-    init(_ text: String, lenient: Bool) {
+    init?(_ text: String, lenient: Bool) {
         let words = Self.tokens(text).prefix(20).map(Self.word)
+        guard !words.isEmpty else { return nil }
         let known = lenient ? words.filter { !$0.isEmpty } : words
         self.words = known.isEmpty ? words : known
     }

@@ -2,8 +2,6 @@ internal import LibC
 
 /// A place that a search found.
 struct Hit {
-    /// The square of the distance in metres.
-    let distance: Double
     let cell: Cell
     let place: SimulatedPlace
 }
@@ -42,26 +40,19 @@ struct PlaceQuery {
 /// Finds places in an area. Confined to one event loop.
 final class PlaceFinder {
     private struct Candidate {
-        let distance: Double
         /// The sort key of candidates, smallest first.
         let rank: Double
         /// An index of the searched cells.
         let cell: Int
         let index: Int
     }
-    /// An empty array whose memory is reused by the next search.
-    private var spare: [Candidate] = []
     private let world: World
 
     init(world: World) { self.world = world }
 
     /// Returns at most `count` hits beginning at index `start`, and the total number of hits.
     func find(_ query: PlaceQuery, start: Int, count: Int) -> (hits: [Hit], total: Int) {
-        // A local variable is used during the search, because exclusive access to a property is checked at run time.
-        var (candidates, cells) = (spare, [Cell]())
-        spare = []
-        defer { spare = candidates }
-        candidates.removeAll(keepingCapacity: true)
+        var (candidates, cells) = ([Candidate](), [Cell]())
 
         let area = SearchArea(query.area)
         for row in area.rows {
@@ -83,8 +74,7 @@ final class PlaceFinder {
         let hits = candidates[start..<end].map { found in
             let cell = cells[found.cell]
             return Hit(
-                distance: found.distance, cell: cell,
-                place: query.isHotpepper ? cell.shops[found.index] : cell.places[found.index])
+                cell: cell, place: query.isHotpepper ? cell.shops[found.index] : cell.places[found.index])
         }
 
         return (hits, total)
@@ -97,7 +87,6 @@ final class PlaceFinder {
     ) {
         let places = query.isHotpepper ? cell.shops : cell.places
         let categories = query.categories
-        let isPlain = query.keyword == nil && query.condition == nil && query.order == .distance && query.preferred == 0
 
         for index in places.indices {
             let place = places[index]
@@ -105,13 +94,10 @@ final class PlaceFinder {
                 continue
             }
 
-            var rank = distance
-            if !isPlain {
-                if let keyword = query.keyword, !keyword.matches(place, in: cell) { continue }
-                if let condition = query.condition, !condition(place, cell) { continue }
-                rank = self.rank(of: place, distance: distance, in: query)
-            }
-            candidates.append(Candidate(distance: distance, rank: rank, cell: number, index: index))
+            if let keyword = query.keyword, !keyword.matches(place, in: cell) { continue }
+            if let condition = query.condition, !condition(place, cell) { continue }
+            let rank = rank(of: place, distance: distance, in: query)
+            candidates.append(Candidate(rank: rank, cell: number, index: index))
         }
     }
 
@@ -152,15 +138,17 @@ final class PlaceFinder {
 private struct SearchArea {
     let rows: ClosedRange<Int>
     let columns: ClosedRange<Int>
-    private let area: PlaceQuery.Area
     private let latitude: Double
     private let longitude: Double
+    /// The square of a circle's radius in metres; infinite for a box.
     private let limit: Double
+    /// The latitudes of a box; infinite for a circle.
+    private let latitudes: ClosedRange<Double>
+    /// Half the width of a box in metres; infinite for a circle.
+    private let halfWidth: Double
     private let metresPerDegreeEast: Double
-    private let isBox: Bool
 
     init(_ area: PlaceQuery.Area) {
-        self.area = area
         let (up, right): (Double, Double)
 
         switch area {
@@ -168,16 +156,16 @@ private struct SearchArea {
             (self.latitude, self.longitude) = (latitude, longitude)
             let reach = min(radius, PlaceQuery.reach)
             limit = reach * reach
-            isBox = false
+            (latitudes, halfWidth) = (-.infinity ... .infinity, .infinity)
             (up, right) = (reach, reach)
         case .box(let south, let west, let north, let east):
             let width = east >= west ? east - west : east - west + 360  // crosses the date line
             latitude = (south + north) / 2
             longitude = west + width / 2
             limit = .infinity
-            isBox = true
-            up = max(0, min((north - south) / 2 * PlaceQuery.metresPerDegree, PlaceQuery.reach))
-            right = min(width / 2 * Self.metresPerDegreeEast(at: latitude), PlaceQuery.reach)
+            (latitudes, halfWidth) = (south...north, width / 2 * Self.metresPerDegreeEast(at: latitude))
+            up = min((north - south) / 2 * PlaceQuery.metresPerDegree, PlaceQuery.reach)
+            right = min(halfWidth, PlaceQuery.reach)
         }
 
         metresPerDegreeEast = Self.metresPerDegreeEast(at: latitude)
@@ -207,17 +195,7 @@ private struct SearchArea {
         let y = (place.latitude - latitude) * PlaceQuery.metresPerDegree
         let x = east(place.longitude) * metresPerDegreeEast
         let distance = y * y + x * x
-        guard distance <= limit else { return nil }
-        if isBox, case .box(let south, _, let north, _) = area {
-            guard place.latitude >= south, place.latitude <= north else { return nil }
-            guard abs(x) <= halfWidth else { return nil }
-        }
-        return distance
-    }
-
-    private var halfWidth: Double {
-        guard case .box(_, let west, _, let east) = area else { return .infinity }
-        return (east >= west ? east - west : east - west + 360) / 2 * metresPerDegreeEast
+        return distance <= limit && abs(x) <= halfWidth && latitudes.contains(place.latitude) ? distance : nil
     }
 
     /// Returns the difference in degrees from the centre to the east, on the shorter way around the world.

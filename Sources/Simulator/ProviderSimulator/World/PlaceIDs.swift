@@ -26,7 +26,7 @@ struct CellID: Hashable {
 }
 
 /// Place ids in the formats of the providers. An id encodes the position of its place, so details need no index, and
-/// overlapping searches return equal ids. An id from another seed is unknown.
+/// overlapping searches return equal ids. A Google id from another seed is unknown.
 struct PlaceIDs: Sendable {
     /// The position of a place: its cell, and its number within the cell.
     struct Place: Hashable {
@@ -36,18 +36,12 @@ struct PlaceIDs: Sendable {
 
     /// The maximum number of places in a cell. Hot Pepper's ids of nine digits allow no more.
     static let slots = 30
-    /// The number of the town itself, which is sometimes the first result of a search.
-    static let localitySlot = 31
     /// The cells between latitudes 20 and 46 and longitudes 122 and 154.
     static let hotpepperRows = 22_000..<27_200
     static let hotpepperColumns = 60_400..<66_800
 
-    /// The largest prime below 10^9. It is larger than the number of places (998,400,000).
-    private static let modulus: UInt64 = 999_999_937
-    private static let factor: UInt64 = 387_420_489  // any number below the modulus; this is 3^18
-    private static let inverse = power(factor, exponent: modulus - 2)  // by Fermat's little theorem
-    private static let multiplier: UInt64 = 0xD134_2543_DE82_EF95  // odd, so that it has an inverse
-    private static let multiplierInverse = oddInverse(multiplier)
+    /// The number of Hot Pepper's ids. It is larger than the number of places (998,400,000).
+    private static let idCount: UInt64 = 1_000_000_000
 
     let seed: UInt64
 
@@ -63,17 +57,14 @@ struct PlaceIDs: Sendable {
         let row = place.cell.row - Self.hotpepperRows.lowerBound
         let column = place.cell.column - Self.hotpepperColumns.lowerBound
         let number = UInt64((row * Self.hotpepperColumns.count + column) * Self.slots + place.slot)
-        let digits = String((number * Self.factor + seed % Self.modulus) % Self.modulus)
+        let digits = String((number + seed % Self.idCount) % Self.idCount)
         return "J" + String(repeating: "0", count: 9 - digits.count) + digits
     }
 
     /// Returns the position for a Hot Pepper id; `nil` if the format is wrong or there is no such place.
     func hotpepperPlace(_ id: some StringProtocol) -> Place? {
-        guard id.first == "J", id.utf8.count == 10, let digits = UInt64(id.dropFirst()), digits < Self.modulus else {
-            return nil
-        }
-        let shifted = (digits + Self.modulus - seed % Self.modulus) % Self.modulus
-        let number = Int(shifted * Self.inverse % Self.modulus)
+        guard id.first == "J", id.utf8.count == 10, let digits = UInt64(id.dropFirst()) else { return nil }
+        let number = Int((digits + Self.idCount - seed % Self.idCount) % Self.idCount)
         let (cell, slot) = number.quotientAndRemainder(dividingBy: Self.slots)
         let (row, column) = cell.quotientAndRemainder(dividingBy: Self.hotpepperColumns.count)
         guard row < Self.hotpepperRows.count else { return nil }
@@ -113,7 +104,7 @@ struct PlaceIDs: Sendable {
     /// Returns the two words of a place's Google id.
     func words(_ place: Place) -> (UInt64, UInt64) {
         let packed = place.cell.key << 5 | UInt64(place.slot)
-        let first = (packed ^ mixed(seed) >> 26) &* Self.multiplier
+        let first = packed ^ mixed(seed)
         return (first, mixed(first ^ seed))
     }
 
@@ -122,30 +113,10 @@ struct PlaceIDs: Sendable {
         let (first, second) = words
         guard second == mixed(first ^ seed) else { return nil }
 
-        let packed = first &* Self.multiplierInverse ^ mixed(seed) >> 26
+        let packed = first ^ mixed(seed)
         let (row, column) = (packed >> 22, packed >> 5 & 0x1FFFF)
         guard row < CellID.rows, column < CellID.columns else { return nil }
         return Place(cell: CellID(row: Int(row), column: Int(column)), slot: Int(packed & 31))
-    }
-
-    // MARK: Arithmetic
-
-    private static func power(_ base: UInt64, exponent: UInt64) -> UInt64 {
-        var (result, base, exponent) = (1 as UInt64, base, exponent)
-        while exponent > 0 {
-            if exponent & 1 == 1 { result = result * base % modulus }
-            base = base * base % modulus
-            exponent >>= 1
-        }
-        return result
-    }
-
-    /// Returns the inverse of an odd number modulo 2^64 by Newton's iteration. Each step doubles the number of correct
-    /// bits.
-    private static func oddInverse(_ number: UInt64) -> UInt64 {
-        var inverse = number
-        for _ in 0..<6 { inverse = inverse &* (2 &- number &* inverse) }
-        return inverse
     }
 }
 

@@ -19,8 +19,6 @@ struct PlaceText {
 
     /// The position from which ids are made.
     var position: PlaceIDs.Place { PlaceIDs.Place(cell: cell.id, slot: Int(place.slot)) }
-    /// True for a town itself.
-    var isLocality: Bool { place.category == Category.localityIndex }
 
     private var head: Lexicon.Word { Lexicon.heads[Int(place.head)] }
     private var core: Lexicon.Word { Lexicon.cores[Int(place.core)] }
@@ -60,10 +58,6 @@ struct PlaceText {
     /// Returns the name in Google's answers, and its language. A name without a translation stays in the local
     /// language.
     func googleName(_ language: PlaceLanguage) -> (text: String, language: String) {
-        if isLocality {
-            return language == .japanese && isInJapan ? (town.city.japanese, "ja") : (town.city.english, "en")
-        }
-
         var numbers = place.numbers(.name)
         let oddity = numbers.next(below: 200)
         if oddity == 0 {
@@ -104,7 +98,6 @@ struct PlaceText {
 
     /// Returns the full address in Google's answers.
     func address(_ language: PlaceLanguage) -> String {
-        if isLocality { return googleName(language).text }
         guard isInJapan else { return "\(block.block) \(district.english) Street, \(town.city.english)" }
         return language == .japanese
             ? "日本、〒\(postalCode) \(town.prefecture.japanese)\(vicinity(.japanese))"
@@ -127,20 +120,18 @@ struct PlaceText {
 
     // MARK: Members of Google's answers
 
-    /// The business status; `nil` for a town.
-    var businessStatus: String? {
-        guard !isLocality else { return nil }
-        return switch place.status {
+    var businessStatus: String {
+        switch place.status {
         case .operational: "OPERATIONAL"
         case .closedForNow: "CLOSED_TEMPORARILY"
         case .closedForGood: "CLOSED_PERMANENTLY"
         }
     }
 
-    /// The address of the place's own page; `nil` for a town and for four of ten places.
+    /// The address of the place's own page; `nil` for four of ten places.
     var website: String? {
         var numbers = place.numbers(.contact)
-        return !isLocality && numbers.percent(60) ? "http://shop\(place.hash % 100_000).example/" : nil
+        return numbers.percent(60) ? "http://shop\(place.hash % 100_000).example/" : nil
     }
 
     func mapURL(_ ids: PlaceIDs) -> String { "https://maps.google.com/?cid=\(ids.words(position).1)" }

@@ -32,9 +32,7 @@ struct SimulatedPlace {
 
         // The smaller of two random numbers is used, because few places are well known.
         prominence = min(UInt16(truncatingIfNeeded: spot >> 32), UInt16(truncatingIfNeeded: spot >> 48))
-        category =
-            slot == PlaceIDs.localitySlot
-            ? UInt8(Category.localityIndex) : Category.byShare[Int(looks >> 40) % Category.byShare.count]
+        category = Category.byShare[Int(looks >> 40) % Category.byShare.count]
         self.slot = UInt8(truncatingIfNeeded: slot)
         head = UInt8(truncatingIfNeeded: looks >> 32 & 15)
         core = UInt8(truncatingIfNeeded: looks >> 8 & 31)
@@ -62,15 +60,15 @@ struct SimulatedPlace {
     var partyCapacity: Int? { hash >> 32 & 7 == 0 ? nil : max(2, capacity / 2) }
     /// Google's price level, 0 to 4; `nil` for a third of the restaurants and for all other places.
     var priceLevel: Int? {
-        guard category != Category.localityIndex, kind.isFood else { return nil }
+        guard kind.isFood else { return nil }
         let level = Int(hash >> 35 % 9)
         return level > 5 ? nil : level == 5 ? 1 : level
     }
     /// Google's "open now"; `nil` for the tenth of the places that have no hours.
-    var openNow: Bool? { hash >> 40 % 10 == 0 || category == Category.localityIndex ? nil : hash >> 44 & 3 != 0 }
+    var openNow: Bool? { hash >> 40 % 10 == 0 ? nil : hash >> 44 & 3 != 0 }
     /// Google's rating in tenths, 10 to 50; `nil` for a place without ratings.
     var ratingTenths: Int? {
-        guard category != Category.localityIndex, hash >> 47 % 25 != 0 else { return nil }
+        guard hash >> 47 % 25 != 0 else { return nil }
         return 50 - Int(hash >> 52 & 7) - Int(hash >> 55 & 7) - (hash >> 58 & 15 == 0 ? 20 : 0)
     }
     var ratingCount: Int { ratingTenths == nil ? 0 : 1 + (Int(prominence) * Int(prominence)) >> 19 }

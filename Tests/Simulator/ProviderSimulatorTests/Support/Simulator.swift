@@ -13,11 +13,9 @@ struct Simulator: Sendable {
         var configuration = SimulatorConfiguration()
         configuration.pageTokenDelay = .milliseconds(150)
         change(&configuration)
-        let server = try SimulatorServer(configuration)
-        try await server.start()
-        guard let port = server.port else { throw SimulatorError.startedTwice }
+        let server = try await SimulatorServer.start(configuration)
         do {
-            try await body(Simulator(server: server, port: port))
+            try await body(Simulator(server: server, port: server.port))
         } catch {
             await server.shutdown()
             throw error

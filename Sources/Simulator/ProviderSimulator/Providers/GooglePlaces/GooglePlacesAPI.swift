@@ -88,7 +88,7 @@ struct GooglePlacesAPI {
     ) -> ByteBuffer {
         let text = PlaceText(place: place, cell: cell)
         let json = GooglePlacesPlace(text: text, ids: resources.world.ids, language: language).render()
-        return JSONLayout.googlePlaces.lay(mask.places?.applied(to: json) ?? json, depth: depth)
+        return JSONLayout.lay(mask.places?.applied(to: json) ?? json, depth: depth)
     }
 
     private func nearbyQuery(_ search: GooglePlacesSearchBody) throws(InvalidArgument) -> PlaceQuery {
@@ -119,7 +119,7 @@ struct GooglePlacesAPI {
         }
 
         var query = PlaceQuery(area: search.area ?? .firstTown)
-        (query.keyword, query.order) = (resources.keyword(search.query, lenient: true), .prominence)
+        (query.keyword, query.order) = (KeywordMatch(search.query, lenient: true), .prominence)
         if !search.type.isEmpty, !search.type.hasPrefix("fault:") {
             guard GooglePlacesTypes.all.contains(search.type) else {
                 throw InvalidArgument.unsupportedType(search.type, field: "included_type")
@@ -140,10 +140,10 @@ struct GooglePlacesAPI {
         let id = given.split(separator: " ").last ?? ""
         switch resources.world.ids.googlePlace(id) {
         case .malformed: throw InvalidArgument(message: "Not a valid Place ID: \(id.prefix(100))", field: "name")
-        case .unknown: return GooglePlacesError(.notFound, hint: nil).reply
+        case .unknown: return GooglePlacesError(.notFound).reply
         case .place(let known):
             guard let (cell, place) = resources.world.place(known) else {
-                return GooglePlacesError(.notFound, hint: nil).reply
+                return GooglePlacesError(.notFound).reply
             }
             let language = PlaceLanguage(request.query["languageCode"])
             var body = render(place, in: cell, language: language, mask: mask, depth: 0)
@@ -153,9 +153,7 @@ struct GooglePlacesAPI {
     }
 
     private func mask(for call: GooglePlacesMask.Call) throws(InvalidArgument) -> GooglePlacesMask {
-        let given =
-            request.headers.first(name: "X-Goog-FieldMask") ?? request.query["fields"] ?? request.query["$fields"]
-        guard let given, !given.isEmpty else {
+        guard let given = request.headers.first(name: "X-Goog-FieldMask"), !given.isEmpty else {
             throw InvalidArgument(
                 message:
                     "FieldMask is a required parameter. Name the wanted fields in the X-Goog-FieldMask header or in "

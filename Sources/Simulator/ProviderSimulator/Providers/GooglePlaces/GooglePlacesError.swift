@@ -15,9 +15,9 @@ struct GooglePlacesError {
         (self.code, self.status, self.message, self.field) = (code, status, message, field)
     }
 
-    init(_ error: ProviderError, hint: RetryHint?) {
+    init(_ error: ProviderError, retryAfter: Int? = nil) {
         (code, status, reason, quotaLimit) = (error.code, error.status, error.reason, error.quotaLimit)
-        retrySeconds = hint?.seconds
+        retrySeconds = retryAfter
         message =
             switch error.status {
             case "RESOURCE_EXHAUSTED":
@@ -50,7 +50,7 @@ struct GooglePlacesError {
                 }
             }
         }
-        var body = JSONLayout.googlePlaces.lay(bytes)
+        var body = JSONLayout.lay(bytes)
         body.writeStaticString("\n")
         return Reply(Reply.json, body: body, status: code, outcome: status)
     }

@@ -62,7 +62,7 @@ struct GooglePlacesPlace {
     }
 
     private func writePhotos(of id: String, to json: inout JSONWriter) {
-        guard place.photoCount > 0, !text.isLocality else { return }
+        guard place.photoCount > 0 else { return }
 
         var numbers = place.numbers(.photos)
         json.objects("photos", of: 0..<place.photoCount) { index, json in

@@ -39,44 +39,19 @@ struct LegacyAPI {
     }
 
     private func page(of search: LegacySearch, now: UInt64) -> Reply {
-        let size = LegacySearch.pageSize
-
-        // Occasionally the last place of a page is repeated at the beginning of the next one.
-        let repeats = search.offset > 0 && search.salt & 7 == 0
-        let start = repeats ? search.offset - 1 : search.offset  // bounded: an offset is 0 to 60
-        let (found, total) = resources.finder.find(
-            search.placeQuery(with: resources), start: start, count: size)
-        var hits = found.map { ($0.cell, $0.place) }
-        if let town = locality(of: search) { hits = Array([[town], hits].joined().prefix(size)) }
+        let (hits, total) = resources.finder.find(
+            search.placeQuery(), start: search.offset, count: LegacySearch.pageSize)
         guard !hits.isEmpty else { return Self.status("ZERO_RESULTS") }
 
         let next = search.nextPage
         let hasMore = next.offset < min(total, LegacySearch.limit)
         let token = hasMore ? next.token(seed: resources.world.seed, now: now) : nil
         let language = search.language
-        let fragments = hits.map { fragment(of: $0.1, in: $0.0, language: language) }
-        let head = Self.head(salt: search.salt, nextPageToken: token)
+        let fragments = hits.map { fragment(of: $0.place, in: $0.cell, language: language) }
+        let page = token.map { "   \"next_page_token\" : \"\($0)\",\n" } ?? ""
+        let head = "{\n   \"html_attributions\" : [],\n\(page)   \"results\" : [\n      "
         return Reply(
             Reply.json, body: resources.join(fragments, head: head, separator: ",\n      ", tail: Self.tail))
-    }
-
-    /// Returns the town itself, which may be the first result of a search without type and keyword; `nil` for other
-    /// searches.
-    private func locality(of search: LegacySearch) -> (Cell, SimulatedPlace)? {
-        guard search.offset == 0, search.type.isEmpty, search.keyword.isEmpty, search.salt & 1 == 0,
-            !resources.world.cell(search.cell).places.isEmpty
-        else { return nil }
-        return resources.world.place(PlaceIDs.Place(cell: search.cell, slot: PlaceIDs.localitySlot))
-    }
-
-    private static func head(salt: UInt64, nextPageToken token: String?) -> String {
-        // One search in sixteen contains listings of a third party, which must be credited.
-        let credit =
-            salt >> 8 & 15 == 0
-            ? "[ \"Listings by \\u003ca href=\\\"https://listings.example/\\\"\\u003eTown Listings\\u003c/a\\u003e\" ]"
-            : "[]"
-        let page = token.map { "   \"next_page_token\" : \"\($0)\",\n" } ?? ""
-        return "{\n   \"html_attributions\" : \(credit),\n\(page)   \"results\" : [\n      "
     }
 
     private static let tail: StaticString = "\n   ],\n   \"status\" : \"OK\"\n}\n"
@@ -84,7 +59,7 @@ struct LegacyAPI {
     private func fragment(of place: SimulatedPlace, in cell: Cell, language: PlaceLanguage) -> ByteBuffer {
         resources.world.fragment(of: place, in: cell, rendering: 0x2000_0000 | language.rawValue) {
             let json = writer(of: place, in: cell, language: language).render(isDetailed: false)
-            return JSONLayout.legacy.lay(json, depth: 2)
+            return JSONLayout.lay(json, depth: 2)
         }
     }
 
@@ -114,7 +89,7 @@ struct LegacyAPI {
                 json = FieldMask(paths: fields.split(separator: ","), separator: "/").applied(to: json)
             }
             var body = ByteBuffer(string: "{\n   \"html_attributions\" : [],\n   \"result\" : ")
-            JSONLayout.legacy.lay(json, depth: 1, into: &body)
+            body.writeImmutableBuffer(JSONLayout.lay(json, depth: 1))
             body.writeStaticString(",\n   \"status\" : \"OK\"\n}\n")
             return Reply(Reply.json, body: body)
         }
@@ -135,9 +110,9 @@ struct LegacyAPI {
     // MARK: Errors
 
     /// Returns the answer for `error`.
-    static func error(_ error: ProviderError, hint: RetryHint?, isDetails: Bool) -> Reply {
+    static func error(_ error: ProviderError, retryAfter: Int?, isDetails: Bool) -> Reply {
         var reply = status(error.legacyStatus, message: error.legacyMessage, isDetails: isDetails, isBare: true)
-        if let hint { reply.headers.append(("Retry-After", hint.header)) }
+        reply.setRetryAfter(retryAfter)
         return reply
     }
 

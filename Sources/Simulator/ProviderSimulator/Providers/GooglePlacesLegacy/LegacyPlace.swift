@@ -16,7 +16,7 @@ struct LegacyPlace {
             json.member("business_status", text.businessStatus)
             if isDetailed { json.member("formatted_address", text.address(language)) }
             writeGeometry(to: &json)
-            let icon = text.isLocality ? "geocode" : place.kind.isFood ? "restaurant" : "generic_business"
+            let icon = place.kind.isFood ? "restaurant" : "generic_business"
             json.member("icon", "https://maps.gstatic.com/mapfiles/place_api/icons/v1/png_71/\(icon)-71.png")
             json.member("icon_background_color", place.kind.isFood ? "#FF9E67" : "#7B9EB0")
             json.member("icon_mask_base_uri", "https://maps.gstatic.com/mapfiles/place_api/icons/v2/\(icon)_pinlet")
@@ -32,7 +32,7 @@ struct LegacyPlace {
             json.member("types", place.kind.legacyTypes)
             if isDetailed { json.member("url", text.mapURL(ids)) }
             if isRated { json.member("user_ratings_total", place.ratingCount) }
-            json.member("vicinity", text.isLocality ? text.town.city.english : text.vicinity(language))
+            json.member("vicinity", text.vicinity(language))
             if isDetailed { json.member("website", text.website) }
         }
     }
@@ -42,7 +42,7 @@ struct LegacyPlace {
             json.key("location")
             json.position(of: place, latitude: "lat", longitude: "lng")
             json.object("viewport") { json in
-                let size: Int32 = text.isLocality ? 300_000 : 13_490
+                let size: Int32 = 13_490
                 json.key("northeast")
                 json.position(of: place, offsetE7: size, latitude: "lat", longitude: "lng")
                 json.key("southwest")
@@ -62,7 +62,7 @@ struct LegacyPlace {
     }
 
     private func writePhotos(limit: Int, to json: inout JSONWriter) {
-        guard place.photoCount > 0, !text.isLocality else { return }
+        guard place.photoCount > 0 else { return }
 
         var numbers = place.numbers(.photos)
         json.objects("photos", of: 0..<min(place.photoCount, limit)) { index, json in
@@ -80,7 +80,7 @@ struct LegacyPlace {
     }
 
     /// Some places without a rating have a rating of 0 with a count of 0.
-    private var isRated: Bool { place.ratingTenths != nil || !text.isLocality && place.hash & 1 == 0 }
+    private var isRated: Bool { place.ratingTenths != nil || place.hash & 1 == 0 }
 
     private func writeRating(to json: inout JSONWriter) {
         guard isRated else { return }

@@ -10,8 +10,6 @@ struct LegacySearch {
     let type: String
     /// The number of results on earlier pages: 0, 20 or 40.
     private(set) var offset: Int
-    /// A number derived from the search position. It determines everything that varies between searches.
-    let salt: UInt64
 
     static let pageSize = 20
     /// The maximum number of results on all pages together.
@@ -20,7 +18,6 @@ struct LegacySearch {
     private static let maxRadius = 50_000.0
 
     var language: PlaceLanguage { PlaceLanguage(query["language"]) }
-    var cell: CellID { CellID(row: CellID.row(latitude), column: CellID.column(longitude)) }
 
     /// The next page of the same search.
     var nextPage: LegacySearch {
@@ -41,9 +38,6 @@ struct LegacySearch {
         // Only the first type of `a|b` is used. `a,b` is not a type and is ignored.
         let type = String(query["type"]?.split(separator: "|").first ?? "")
         self.type = type.contains(",") || type.hasPrefix("fault:") ? "" : type
-
-        let (north, east) = (Int64(saturating: latitude * 1e6), Int64(saturating: longitude * 1e6))
-        salt = mixed(UInt64(bitPattern: north) ^ UInt64(bitPattern: east) << 20)
     }
 
     private static func position(_ text: String) -> (latitude: Double, longitude: Double)? {
@@ -56,10 +50,10 @@ struct LegacySearch {
     }
 
     /// Returns the query for the places of the search.
-    func placeQuery(with resources: LoopResources) -> PlaceQuery {
+    func placeQuery() -> PlaceQuery {
         var places = PlaceQuery(area: .circle(latitude: latitude, longitude: longitude, radius: radius))
         places.order = .prominence
-        places.keyword = resources.keyword(keyword, lenient: false)
+        places.keyword = KeywordMatch(keyword, lenient: false)
         if !type.isEmpty {
             // A type unknown to Google is ignored.
             let mask = Category.mask(ofType: type)

@@ -57,7 +57,7 @@ struct HotpepperAPI {
             genres.isEmpty
             ? Category.foodMask
             : Category.mask { kind in kind.genre.map { genre in genres.contains { $0 == genre.code } } ?? false }
-        places.keyword = resources.keyword(keyword, lenient: false)
+        places.keyword = KeywordMatch(keyword, lenient: false)
         places.isHotpepper = true
         return places
     }
@@ -103,8 +103,10 @@ struct HotpepperAPI {
 
     /// Returns the answer for `error`. Hot Pepper has no error for too many requests, so its front end is assumed to
     /// answer with HTTP 429.
-    static func error(_ error: ProviderError, hint: RetryHint?) -> Reply {
-        guard error.hotpepperCode != 0 else { return Reply.page(429, title: "Too Many Requests", retryAfter: hint) }
+    static func error(_ error: ProviderError, retryAfter: Int?) -> Reply {
+        guard error.hotpepperCode != 0 else {
+            return Reply.page(429, title: "Too Many Requests", retryAfter: retryAfter)
+        }
         let message =
             switch error.hotpepperCode {
             case 1000: "サーバ障害が発生しました。時間をおいて再度お試しください。"
@@ -113,7 +115,7 @@ struct HotpepperAPI {
             default: "エラーが発生しました。"
             }
         var reply = self.error(code: error.hotpepperCode, message: message)
-        if let hint { reply.headers.append(("Retry-After", hint.header)) }
+        reply.setRetryAfter(retryAfter)
         return reply
     }
 
