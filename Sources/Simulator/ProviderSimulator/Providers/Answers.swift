@@ -20,7 +20,7 @@ enum Answers {
         case .hotpepper: HotpepperAPI.error(error, retryAfter: retryAfter)
         case .googlePlacesLegacy:
             LegacyAPI.error(error, retryAfter: retryAfter, isDetails: request.endpoint == .legacyDetails)
-        case .googlePlaces: GooglePlacesError(error, retryAfter: retryAfter).reply
+        case .googlePlaces: GooglePlacesError.reply(error, retryAfter: retryAfter)
         case nil: Reply.page(404, title: "Not Found")
         }
     }

@@ -15,14 +15,13 @@ final class FieldMask: Sendable {
     }
     private let root: Node
 
-    /// - Parameter separator: the separator between the names of a path: `.`, or `/` in Google's older API.
-    init(paths: [Substring], separator: Character = ".") {
+    init(paths: [Substring]) {
         var root = Node()
         for path in paths {
             if path == "*" {
                 root.isWhole = true
             } else {
-                root.insert(path.split(separator: separator, maxSplits: 15)[...])
+                root.insert(path.split(separator: ".", maxSplits: 15)[...])
             }
         }
         self.root = root

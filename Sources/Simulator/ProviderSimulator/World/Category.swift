@@ -16,98 +16,55 @@ struct Category: Sendable {
     var isFood: Bool { genre != nil }
 
     private static func food(
-        code: String, name: String, english: String, keywords: [String], primary: String, share: Int,
+        _ code: String, _ name: String, _ english: String, _ primaryType: String, _ share: Int, _ keywords: [String],
         legacy: [String] = ["restaurant"]
     ) -> Category {
         Category(
             genre: (code, name), japanese: name, english: english, keywords: keywords,
-            legacyTypes: legacy + ["food", "point_of_interest", "establishment"], primaryType: primary, share: share)
+            legacyTypes: legacy + ["food", "point_of_interest", "establishment"], primaryType: primaryType,
+            share: share)
     }
 
     private static func other(
-        japanese: String, english: String, keywords: [String], types: [String], primary: String, share: Int
+        _ japanese: String, _ english: String, _ primaryType: String, _ share: Int, _ keywords: [String],
+        types: [String]
     ) -> Category {
         Category(
             genre: nil, japanese: japanese, english: english, keywords: keywords,
-            legacyTypes: types + ["point_of_interest", "establishment"], primaryType: primary, share: share)
+            legacyTypes: types + ["point_of_interest", "establishment"], primaryType: primaryType, share: share)
     }
 
     static let all: [Category] = [
         food(
-            code: "G001", name: "居酒屋", english: "Izakaya", keywords: ["izakaya", "居酒屋", "焼鳥", "yakitori"],
-            primary: "bar", share: 150,
-            legacy: ["bar", "restaurant"]),
+            "G001", "居酒屋", "Izakaya", "bar", 150, ["izakaya", "居酒屋", "焼鳥", "yakitori"], legacy: ["bar", "restaurant"]),
+        food("G002", "ダイニングバー・バル", "Dining Bar", "bar", 50, ["バル", "ダイニングバー"], legacy: ["bar", "restaurant"]),
+        food("G003", "創作料理", "Creative Kitchen", "restaurant", 25, ["創作"]),
+        food("G004", "和食", "Japanese Dining", "japanese_restaurant", 90, ["和食", "sushi", "寿司", "すし", "japanese"]),
+        food("G005", "洋食", "Western Grill", "american_restaurant", 35, ["洋食", "western", "steak"]),
         food(
-            code: "G002", name: "ダイニングバー・バル", english: "Dining Bar", keywords: ["バル", "ダイニングバー"], primary: "bar",
-            share: 50,
-            legacy: ["bar", "restaurant"]),
+            "G006", "イタリアン・フレンチ", "Trattoria", "italian_restaurant", 60,
+            ["イタリアン", "フレンチ", "italian", "french", "pizza", "パスタ"]),
+        food("G007", "中華", "Chinese Kitchen", "chinese_restaurant", 55, ["中華", "chinese", "餃子", "gyoza"]),
+        food("G008", "焼肉・ホルモン", "Yakiniku", "barbecue_restaurant", 45, ["焼肉", "yakiniku", "bbq"]),
+        food("G017", "韓国料理", "Korean Table", "korean_restaurant", 20, ["韓国", "korean"]),
+        food("G009", "アジア・エスニック料理", "Asian Spice", "thai_restaurant", 25, ["カレー", "curry", "asian", "thai"]),
+        food("G010", "各国料理", "World Food", "restaurant", 10, ["各国"]),
+        food("G011", "カラオケ・パーティ", "Karaoke Party", "karaoke", 10, ["カラオケ", "karaoke"], legacy: ["restaurant"]),
+        food("G012", "バー・カクテル", "Bar", "bar", 40, ["バー", "bar", "cocktail"], legacy: ["bar"]),
+        food("G013", "ラーメン", "Ramen", "ramen_restaurant", 65, ["ラーメン", "らーめん", "ramen", "noodle"]),
+        food("G016", "お好み焼き・もんじゃ", "Okonomiyaki", "japanese_restaurant", 15, ["お好み焼き", "okonomiyaki"]),
         food(
-            code: "G003", name: "創作料理", english: "Creative Kitchen", keywords: ["創作"], primary: "restaurant", share: 25),
-        food(
-            code: "G004", name: "和食", english: "Japanese Dining", keywords: ["和食", "sushi", "寿司", "すし", "japanese"],
-            primary: "japanese_restaurant", share: 90),
-        food(
-            code: "G005", name: "洋食", english: "Western Grill", keywords: ["洋食", "western", "steak"],
-            primary: "american_restaurant",
-            share: 35),
-        food(
-            code: "G006", name: "イタリアン・フレンチ", english: "Trattoria",
-            keywords: ["イタリアン", "フレンチ", "italian", "french", "pizza", "パスタ"],
-            primary: "italian_restaurant", share: 60),
-        food(
-            code: "G007", name: "中華", english: "Chinese Kitchen", keywords: ["中華", "chinese", "餃子", "gyoza"],
-            primary: "chinese_restaurant",
-            share: 55),
-        food(
-            code: "G008", name: "焼肉・ホルモン", english: "Yakiniku", keywords: ["焼肉", "yakiniku", "bbq"],
-            primary: "barbecue_restaurant",
-            share: 45),
-        food(
-            code: "G017", name: "韓国料理", english: "Korean Table", keywords: ["韓国", "korean"],
-            primary: "korean_restaurant", share: 20),
-        food(
-            code: "G009", name: "アジア・エスニック料理", english: "Asian Spice", keywords: ["カレー", "curry", "asian", "thai"],
-            primary: "thai_restaurant", share: 25),
-        food(code: "G010", name: "各国料理", english: "World Food", keywords: ["各国"], primary: "restaurant", share: 10),
-        food(
-            code: "G011", name: "カラオケ・パーティ", english: "Karaoke Party", keywords: ["カラオケ", "karaoke"],
-            primary: "karaoke", share: 10,
-            legacy: ["restaurant"]),
-        food(
-            code: "G012", name: "バー・カクテル", english: "Bar", keywords: ["バー", "bar", "cocktail"], primary: "bar",
-            share: 40, legacy: ["bar"]),
-        food(
-            code: "G013", name: "ラーメン", english: "Ramen", keywords: ["ラーメン", "らーめん", "ramen", "noodle"],
-            primary: "ramen_restaurant",
-            share: 65),
-        food(
-            code: "G016", name: "お好み焼き・もんじゃ", english: "Okonomiyaki", keywords: ["お好み焼き", "okonomiyaki"],
-            primary: "japanese_restaurant",
-            share: 15),
-        food(
-            code: "G014", name: "カフェ・スイーツ", english: "Cafe", keywords: ["カフェ", "cafe", "coffee", "珈琲", "スイーツ"],
-            primary: "cafe", share: 95,
+            "G014", "カフェ・スイーツ", "Cafe", "cafe", 95, ["カフェ", "cafe", "coffee", "珈琲", "スイーツ"],
             legacy: ["cafe", "restaurant"]),
-        food(code: "G015", name: "その他グルメ", english: "Diner", keywords: ["グルメ"], primary: "restaurant", share: 10),
+        food("G015", "その他グルメ", "Diner", "restaurant", 10, ["グルメ"]),
+        other("病院", "Hospital", "hospital", 55, ["病院", "hospital"], types: ["hospital", "health"]),
+        other("クリニック", "Clinic", "doctor", 25, ["クリニック", "clinic", "医院", "doctor"], types: ["doctor", "health"]),
+        other("薬局", "Pharmacy", "pharmacy", 30, ["薬局", "pharmacy"], types: ["pharmacy", "health", "store"]),
         other(
-            japanese: "病院", english: "Hospital", keywords: ["病院", "hospital"], types: ["hospital", "health"],
-            primary: "hospital",
-            share: 55),
-        other(
-            japanese: "クリニック", english: "Clinic", keywords: ["クリニック", "clinic", "医院", "doctor"],
-            types: ["doctor", "health"],
-            primary: "doctor", share: 25),
-        other(
-            japanese: "薬局", english: "Pharmacy", keywords: ["薬局", "pharmacy"], types: ["pharmacy", "health", "store"],
-            primary: "pharmacy",
-            share: 30),
-        other(
-            japanese: "コンビニ", english: "Convenience Store", keywords: ["コンビニ", "convenience"],
-            types: ["convenience_store", "food", "store"], primary: "convenience_store", share: 45),
-        other(
-            japanese: "ホテル", english: "Hotel", keywords: ["ホテル", "hotel"], types: ["lodging"], primary: "hotel",
-            share: 25),
-        other(japanese: "公園", english: "Park", keywords: ["公園", "park"], types: ["park"], primary: "park", share: 20),
+            "コンビニ", "Convenience Store", "convenience_store", 45, ["コンビニ", "convenience"],
+            types: ["convenience_store", "food", "store"]),
+        other("ホテル", "Hotel", "hotel", 25, ["ホテル", "hotel"], types: ["lodging"]),
+        other("公園", "Park", "park", 20, ["公園", "park"], types: ["park"]),
     ]
 
     /// A set of categories, with one bit for each.

@@ -20,9 +20,7 @@ struct GooglePlacesAPI {
             if isSearch { return try search() }
             return request.endpoint == .placesDetails ? try details() : try photo()
         } catch {
-            return GooglePlacesError(
-                code: 400, status: "INVALID_ARGUMENT", message: error.message, field: error.field
-            ).reply
+            return GooglePlacesError.reply(.invalid, message: error.message)
         }
     }
 
@@ -53,9 +51,7 @@ struct GooglePlacesAPI {
         guard let payload = SealedText.open(search.pageToken, seed: resources.world.seed), payload.count == 9,
             payload[0] < Self.limit, UInt64(bytes: payload[1...]) == search.fingerprint
         else {
-            throw InvalidArgument(
-                message: "Request parameters must match the ones that the page token was made for.",
-                field: "page_token")
+            throw InvalidArgument("Request parameters must match the ones that the page token was made for.")
         }
         return Int(payload[0])
     }
@@ -93,18 +89,15 @@ struct GooglePlacesAPI {
 
     private func nearbyQuery(_ search: GooglePlacesSearchBody) throws(InvalidArgument) -> PlaceQuery {
         if let count = search.count, count > Self.pageSize {
-            throw InvalidArgument(
-                message: "Invalid max_result_count: must be between 1 and 20.", field: "max_result_count")
+            throw InvalidArgument("Invalid max_result_count: must be between 1 and 20.")
         }
 
         guard case .circle(_, _, let radius)? = search.area, let area = search.area else {
-            throw InvalidArgument(message: "Missing location_restriction.circle.", field: "location_restriction")
+            throw InvalidArgument("Missing location_restriction.circle.")
         }
 
         guard radius > 0, radius <= 50_000 else {
-            throw InvalidArgument(
-                message: "Invalid circle radius: must be above 0 and up to 50000.",
-                field: "location_restriction.circle.radius")
+            throw InvalidArgument("Invalid circle radius: must be above 0 and up to 50000.")
         }
 
         var query = PlaceQuery(area: area)
@@ -115,14 +108,14 @@ struct GooglePlacesAPI {
 
     private func textQuery(_ search: GooglePlacesSearchBody) throws(InvalidArgument) -> PlaceQuery {
         guard !search.query.isEmpty else {
-            throw InvalidArgument(message: "Empty text_query.", field: "text_query")
+            throw InvalidArgument("Empty text_query.")
         }
 
         var query = PlaceQuery(area: search.area ?? .firstTown)
         (query.keyword, query.order) = (KeywordMatch(search.query, lenient: true), .prominence)
         if !search.type.isEmpty, !search.type.hasPrefix("fault:") {
             guard GooglePlacesTypes.all.contains(search.type) else {
-                throw InvalidArgument.unsupportedType(search.type, field: "included_type")
+                throw InvalidArgument.unsupportedType(search.type)
             }
             query.preferred = Category.mask(ofType: search.type)
         }
@@ -139,11 +132,11 @@ struct GooglePlacesAPI {
         // A fault and a blank may precede the id.
         let id = given.split(separator: " ").last ?? ""
         switch resources.world.ids.googlePlace(id) {
-        case .malformed: throw InvalidArgument(message: "Not a valid Place ID: \(id.prefix(100))", field: "name")
-        case .unknown: return GooglePlacesError(.notFound).reply
+        case .malformed: throw InvalidArgument("Not a valid Place ID: \(id.prefix(100))")
+        case .unknown: return GooglePlacesError.reply(.notFound)
         case .place(let known):
             guard let (cell, place) = resources.world.place(known) else {
-                return GooglePlacesError(.notFound).reply
+                return GooglePlacesError.reply(.notFound)
             }
             let language = PlaceLanguage(request.query["languageCode"])
             var body = render(place, in: cell, language: language, mask: mask, depth: 0)
@@ -155,8 +148,7 @@ struct GooglePlacesAPI {
     private func mask(for call: GooglePlacesMask.Call) throws(InvalidArgument) -> GooglePlacesMask {
         guard let given = request.headers.first(name: "X-Goog-FieldMask"), !given.isEmpty else {
             throw InvalidArgument(
-                message:
-                    "FieldMask is a required parameter. Name the wanted fields in the X-Goog-FieldMask header or in "
+                "FieldMask is a required parameter. Name the wanted fields in the X-Goog-FieldMask header or in "
                     + "'$fields' (also 'fields') of the URL.")
         }
         return try resources.fieldMask(given, for: call)
@@ -171,17 +163,16 @@ struct GooglePlacesAPI {
         guard parts.count == 7, parts[4] == "photos" else { return Reply.page(404, title: "Not Found") }
 
         guard let width = request.query["maxWidthPx"] else {
-            throw InvalidArgument(
-                message: "At least one of max_width_px and max_height_px must be set.", field: "max_width_px")
+            throw InvalidArgument("At least one of max_width_px and max_height_px must be set.")
         }
         guard let size = Int(width), (1...4800).contains(size) else {
-            throw InvalidArgument(message: "Invalid maxWidthPx: must be between 1 and 4800.", field: "maxWidthPx")
+            throw InvalidArgument("Invalid maxWidthPx: must be between 1 and 4800.")
         }
 
         guard let photo = GooglePhoto(reference: parts[5], in: resources.world),
             case .place(let place) = resources.world.ids.googlePlace(parts[3]),
             resources.world.ids.words(place) == photo.words
-        else { throw InvalidArgument(message: "The photo resource in the request is invalid.", field: "name") }
+        else { throw InvalidArgument("The photo resource in the request is invalid.") }
 
         let link = photo.link(size: "w\(size)")
         guard request.query["skipHttpRedirect"] == "true" else { return Reply.redirect(to: link) }

@@ -47,8 +47,7 @@ final class GooglePlacesMask {
 
     private static func unknownPath(_ path: Substring) -> InvalidArgument {
         InvalidArgument(
-            message: "Error expanding 'fields' parameter. Cannot find matching fields for path '\(path.prefix(100))'.",
-            field: String(path.prefix(100)))
+            "Error expanding 'fields' parameter. Cannot find matching fields for path '\(path.prefix(100))'.")
     }
 
     /// The names of all members of a place.

@@ -29,7 +29,7 @@ struct GooglePlacesSearchBody {
         do {
             var reader = JSONReader(json.span)
             guard try reader.enterObject() else {
-                throw InvalidArgument(message: "Invalid JSON payload received. Root element must be a message.")
+                throw InvalidArgument("Invalid JSON payload received. Root element must be a message.")
             }
 
             while let key = try reader.nextKey() {
@@ -42,14 +42,14 @@ struct GooglePlacesSearchBody {
         } catch let error as InvalidArgument {
             throw error
         } catch {
-            throw InvalidArgument(message: "Invalid JSON payload received. Unexpected token.")
+            throw InvalidArgument("Invalid JSON payload received. Unexpected token.")
         }
 
         if let count, count < 0 {
-            throw InvalidArgument(message: "Result count must not be negative.", field: "max_result_count")
+            throw InvalidArgument("Result count must not be negative.")
         }
         guard language.utf8.count <= 35, language.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else {
-            throw InvalidArgument(message: "Invalid languageCode: \(language.prefix(50)).", field: "languageCode")
+            throw InvalidArgument("Invalid languageCode: \(language.prefix(50)).")
         }
     }
 
@@ -112,10 +112,10 @@ extension JSONReader {
         while try nextElement() {
             let type = try textMember(name)
             if type.hasPrefix("fault:") { continue }
-            guard GooglePlacesTypes.all.contains(type) else { throw InvalidArgument.unsupportedType(type, field: name) }
+            guard GooglePlacesTypes.all.contains(type) else { throw InvalidArgument.unsupportedType(type) }
             types.append(type)
             guard types.count <= 50 else {
-                throw InvalidArgument(message: "Too many types in \(name): at most 50.", field: name)
+                throw InvalidArgument("Too many types in \(name): at most 50.")
             }
         }
         return types
@@ -163,7 +163,7 @@ extension JSONReader {
         }
 
         guard low.latitude <= high.latitude else {
-            throw InvalidArgument(message: "\(name): low is north of high.", field: name)
+            throw InvalidArgument("\(name): low is north of high.")
         }
         return .box(south: low.latitude, west: low.longitude, north: high.latitude, east: high.longitude)
     }
@@ -181,8 +181,7 @@ extension JSONReader {
         }
 
         guard latitude.magnitude <= 90, longitude.magnitude <= 180 else {
-            throw InvalidArgument(
-                message: "\(name): latitude must be within -90...90, longitude within -180...180.", field: name)
+            throw InvalidArgument("\(name): latitude must be within -90...90, longitude within -180...180.")
         }
         return (latitude, longitude)
     }

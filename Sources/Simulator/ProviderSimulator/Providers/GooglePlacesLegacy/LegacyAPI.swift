@@ -86,7 +86,7 @@ struct LegacyAPI {
             let language = PlaceLanguage(query["language"])
             var json = writer(of: place, in: cell, language: language).render(isDetailed: true)
             if let fields = query["fields"], !fields.isEmpty {
-                json = FieldMask(paths: fields.split(separator: ","), separator: "/").applied(to: json)
+                json = FieldMask(paths: fields.replacing("/", with: ".").split(separator: ",")).applied(to: json)
             }
             var body = ByteBuffer(string: "{\n   \"html_attributions\" : [],\n   \"result\" : ")
             body.writeImmutableBuffer(JSONLayout.lay(json, depth: 1))
