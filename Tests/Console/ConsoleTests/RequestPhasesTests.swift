@@ -1,5 +1,5 @@
 import Console
-import EventContract
+@testable import EventContract
 import LocationSearch
 import Testing
 

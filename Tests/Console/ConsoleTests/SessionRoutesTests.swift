@@ -1,6 +1,6 @@
 import Console
-import EventContract
-import LocationSearch
+@testable import EventContract
+@testable import LocationSearch
 import SessionState
 import Synchronization
 import TestSupport

@@ -1,6 +1,6 @@
-import EventContract
+@testable import EventContract
 import Foundation
-import LocationSearch
+@testable import LocationSearch
 import SessionState
 import Testing
 

@@ -1,4 +1,4 @@
-import EventContract
+@testable import EventContract
 import LocationSearch
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import LocationSearch
+@testable import LocationSearch
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import LocationSearch
+@testable import LocationSearch
 import Testing
 
 struct PlacesTests {

@@ -77,7 +77,7 @@ struct EventAttributes {
     /// Reads the event's `priority`.
     /// - Parameter value: `nil` if the event has none.
     mutating func takePriority(_ value: [UInt8]?, named name: String) {
-        requestedClass = value.map { RequestedClass($0.span, name: name) } ?? .none
+        requestedClass = value.map { RequestedClass(JSONText(plain: $0.span), name: name) } ?? .none
     }
 
     /// Reads the event's `expirytime`.

@@ -14,18 +14,6 @@ extension OutcomeEvent {
         public var code: String?
         /// The HTTP status of the provider's answer, if the step failed with one.
         public var httpStatus: Int?
-
-        public init(
-            kind: String, provider: String, start: Duration, duration: Duration, code: String? = nil,
-            httpStatus: Int? = nil
-        ) {
-            self.kind = kind
-            self.provider = provider
-            self.start = start
-            self.duration = duration
-            self.code = code
-            self.httpStatus = httpStatus
-        }
     }
 
     /// The steps of a request, from the header `request-steps`.
@@ -33,40 +21,35 @@ extension OutcomeEvent {
         /// The time that the record had waited in its topic when a worker took it; `nil` if that is not known.
         public var topicWait: Duration?
         /// The steps, in the order in which they ended.
-        public var steps: [Step]
+        public var steps: [Step] = []
         /// True if steps before the last one were left out, because there were too many.
-        public var areCut: Bool
+        public var areCut = false
+    }
+}
 
-        /// Makes steps, for tests of code that reads them.
-        public init(topicWait: Duration? = nil, steps: [Step] = [], areCut: Bool = false) {
-            self.topicWait = topicWait
-            self.steps = steps
-            self.areCut = areCut
+extension OutcomeEvent.Steps {
+    /// Reads the text of the header. Accepts any bytes: a segment that is not a step is skipped.
+    public init(text: [UInt8]) {
+        self.init()
+        for segment in text.prefix(Self.mostBytes).split(separator: UInt8(ascii: ";")) {
+            read(segment.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
         }
+    }
 
-        /// Reads the text of the header. Accepts any bytes: a segment that is not a step is skipped.
-        public init(text: [UInt8]) {
-            self.init()
-            for segment in text.prefix(Self.mostBytes).split(separator: UInt8(ascii: ";")) {
-                read(segment.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
-            }
+    /// The maximum number of bytes that are read. Workers write at most 1 KB.
+    private static let mostBytes = 4096
+
+    private mutating func read(_ words: [String]) {
+        switch words.first {
+        case "...": areCut = true
+        case "topic": if words.count == 2 { topicWait = Self.milliseconds(words[1]) }
+        default: if let step = OutcomeEvent.Step(words) { steps.append(step) }
         }
+    }
 
-        /// The maximum number of bytes that are read. Workers write at most 1 KB.
-        private static let mostBytes = 4096
-
-        private mutating func read(_ words: [String]) {
-            switch words.first {
-            case "...": areCut = true
-            case "topic": if words.count == 2 { topicWait = Self.milliseconds(words[1]) }
-            default: if let step = Step(words) { steps.append(step) }
-            }
-        }
-
-        fileprivate static func milliseconds(_ text: some StringProtocol) -> Duration? {
-            guard text.utf8.allSatisfy(\.isDigit), text.utf8.count <= 9 else { return nil }
-            return Int64(text).map { .milliseconds($0) }
-        }
+    fileprivate static func milliseconds(_ text: some StringProtocol) -> Duration? {
+        guard text.utf8.allSatisfy(\.isDigit), text.utf8.count <= 9 else { return nil }
+        return Int64(text).map { .milliseconds($0) }
     }
 }
 

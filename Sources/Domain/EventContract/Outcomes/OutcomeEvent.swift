@@ -26,21 +26,6 @@ public struct OutcomeEvent: Sendable, Hashable {
         public var member: String?
         /// One of `SearchError.Limit`'s raw values, or an unknown one; `nil` if none of the worker's limits is the cause.
         public var limit: String?
-
-        /// Makes a failure with at least a code and a message.
-        public init(
-            code: String, message: String, isRetryable: Bool, retryAfter: Duration? = nil, httpStatus: Int? = nil,
-            providerStatus: String? = nil, member: String? = nil, limit: String? = nil
-        ) {
-            self.code = code
-            self.message = message
-            self.isRetryable = isRetryable
-            self.retryAfter = retryAfter
-            self.httpStatus = httpStatus
-            self.providerStatus = providerStatus
-            self.member = member
-            self.limit = limit
-        }
     }
 
     public var requestID: String
@@ -73,30 +58,6 @@ public struct OutcomeEvent: Sendable, Hashable {
 
     /// The steps of the request; `nil` if the event lists none.
     public var steps: Steps?
-
-    /// Makes an outcome, for tests of code that reads it. ``OutcomeReader`` makes outcomes from records.
-    public init(
-        requestID: String, operation: String? = nil, provider: String? = nil, triedProviders: [String] = [],
-        sessionID: String? = nil, body: Body, unreadablePlaces: Int = 0, receivedAt: WallTime? = nil,
-        completedAt: WallTime? = nil, upstream: Duration? = nil, attempts: Int? = nil, id: String? = nil,
-        source: SourcePosition? = nil, traceID: String? = nil, steps: Steps? = nil
-    ) {
-        self.requestID = requestID
-        self.operation = operation
-        self.provider = provider
-        self.triedProviders = triedProviders
-        self.sessionID = sessionID
-        self.body = body
-        self.unreadablePlaces = unreadablePlaces
-        self.receivedAt = receivedAt
-        self.completedAt = completedAt
-        self.upstream = upstream
-        self.attempts = attempts
-        self.id = id
-        self.source = source
-        self.traceID = traceID
-        self.steps = steps
-    }
 }
 
 /// The error for a record that is not an outcome event.

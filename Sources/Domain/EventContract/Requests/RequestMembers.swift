@@ -131,11 +131,7 @@ struct RequestMembers {
     private func readClass(from reader: inout JSONReader) throws(JSONError) -> RequestedClass {
         if try reader.skipNull() { return .none }
         guard let text = try reader.text() else { return .unknown(name: "priority") }
-        switch text {
-        case "interactive": return .known(.interactive)
-        case "batch": return .known(.batch)
-        default: return .unknown(name: "priority")
-        }
+        return RequestedClass(text, name: "priority")
     }
 
     private mutating func readLocation(from reader: inout JSONReader) throws(JSONError) {
@@ -271,17 +267,11 @@ public enum RequestedClass: Sendable, Hashable {
     case unknown(name: String)
 
     /// Reads the text of the member or attribute with this name.
-    init(_ text: borrowing Span<UInt8>, name: String) {
-        let known = RequestClass.allCases.first { text.isEqual(to: $0.rawValue) }
-        self = known.map(Self.known) ?? .unknown(name: name)
-    }
-}
-
-extension Span<UInt8> {
-    fileprivate func isEqual(to text: String) -> Bool {
-        let other = text.utf8.span
-        guard count == other.count else { return false }
-        for index in 0..<count where self[index] != other[index] { return false }
-        return true
+    init(_ text: borrowing JSONText, name: String) {
+        switch text {
+        case "interactive": self = .known(.interactive)
+        case "batch": self = .known(.batch)
+        default: self = .unknown(name: name)
+        }
     }
 }

@@ -11,7 +11,7 @@ public struct Place: Sendable, Hashable {
     /// The kind of place, in the provider's words (`居酒屋`, `restaurant`).
     public var category: String?
     /// All types that the provider gives, most specific first.
-    public var types: [String]
+    public var types: [String] = []
     /// The position; `nil` for a business without a location.
     public var location: Coordinate?
     /// The distance from the search's position in metres, which the presenter fills in.
@@ -29,29 +29,12 @@ public struct Place: Sendable, Hashable {
     public var priceLevel: Int?
     /// True if the place was open at the time of the answer.
     public var openNow: Bool?
+}
 
-    /// Makes a place; unknown values can be left out.
-    @inlinable
-    public init(
-        id: String, provider: ProviderID, name: String, category: String? = nil, types: [String] = [],
-        location: Coordinate? = nil, distanceMeters: Double? = nil, address: String? = nil, imageURL: String? = nil,
-        url: String? = nil, rating: Double? = nil, ratingCount: Int? = nil, priceLevel: Int? = nil,
-        openNow: Bool? = nil
-    ) {
-        self.id = id
-        self.provider = provider
-        self.name = name
-        self.category = category
-        self.types = types
-        self.location = location
-        self.distanceMeters = distanceMeters
-        self.address = address
-        self.imageURL = imageURL
-        self.url = url
-        self.rating = rating
-        self.ratingCount = ratingCount
-        self.priceLevel = priceLevel
-        self.openNow = openNow
+extension Place {
+    /// Makes a place without the values that may be unknown.
+    public init(id: String, provider: ProviderID, name: String) {
+        self.init(id: id, provider: provider, name: name, category: nil)
     }
 }
 

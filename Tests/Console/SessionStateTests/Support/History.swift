@@ -1,5 +1,5 @@
-import EventContract
-import LocationSearch
+@testable import EventContract
+@testable import LocationSearch
 import SessionState
 import TestSupport
 

@@ -1,5 +1,5 @@
-import EventContract
-import LocationSearch
+@testable import EventContract
+@testable import LocationSearch
 import SessionState
 
 /// The events of a session, step by step: each request is sent a second after the previous one.

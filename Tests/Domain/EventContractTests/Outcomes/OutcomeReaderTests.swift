@@ -1,4 +1,4 @@
-import LocationSearch
+@testable import LocationSearch
 import Testing
 
 @testable import EventContract

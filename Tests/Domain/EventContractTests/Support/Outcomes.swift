@@ -1,4 +1,4 @@
-import LocationSearch
+@testable import LocationSearch
 
 @testable import EventContract
 

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTransport
-import LocationSearch
+@testable import LocationSearch
 import Testing
 
 @testable import PlaceProviders

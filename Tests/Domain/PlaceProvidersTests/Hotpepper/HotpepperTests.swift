@@ -1,5 +1,5 @@
 import HTTPTransport
-import LocationSearch
+@testable import LocationSearch
 import Testing
 
 @testable import PlaceProviders

@@ -2,7 +2,7 @@ import Basics
 import EventContract
 import EventLoop
 import Kafka
-import LocationSearch
+@testable import LocationSearch
 import Logging
 import Observability
 import ProviderCalls
