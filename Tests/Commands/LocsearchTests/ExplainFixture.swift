@@ -1,4 +1,4 @@
-import EventContract
+@testable import EventContract
 import EventLoop
 import Kafka
 import KafkaTestSupport

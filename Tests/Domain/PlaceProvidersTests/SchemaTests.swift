@@ -1,4 +1,4 @@
-import EventContract
+@testable import EventContract
 import HTTPTransport
 import LocationSearch
 import ProviderCalls

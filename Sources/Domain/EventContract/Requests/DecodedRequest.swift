@@ -27,22 +27,11 @@ public final class DecodedRequest: Sendable {
 public struct RequestEnvelope: Sendable, Hashable {
     public let source: SourcePosition
     /// The key of the record, which its outcome also gets.
-    public let key: [UInt8]?
+    public var key: [UInt8]?
     /// The trace to continue; `nil` if the record has no valid one.
-    public let trace: TraceContext?
+    public var trace: TraceContext?
     /// The time at which the request was made: the event's `time` if it has a valid one, otherwise the record's timestamp.
-    public let time: WallTime?
+    public var time: WallTime?
     /// The time from which the request is useless: the event's `expirytime` (CloudEvents' Expiry Time extension).
-    public let expiry: WallTime?
-
-    public init(
-        source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: WallTime? = nil,
-        expiry: WallTime? = nil
-    ) {
-        self.expiry = expiry
-        self.source = source
-        self.key = key
-        self.trace = trace
-        self.time = time
-    }
+    public var expiry: WallTime?
 }

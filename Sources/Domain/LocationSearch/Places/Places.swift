@@ -246,7 +246,3 @@ extension Places: Hashable {
 extension Places: ExpressibleByArrayLiteral {
     public init(arrayLiteral places: Place...) { self.init(places) }
 }
-
-extension Places: CustomStringConvertible {
-    public var description: String { "\(Array(self))" }
-}
