@@ -158,10 +158,10 @@ struct PaidCallsTests {
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
             "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
         ]) { harness in
-            try await harness.send(Self.providers.flatMap { requests("first-\($0)", 1, $0) })
+            try await harness.send(Self.providers.flatMap { WorkerHarness.requests("first-\($0)", 1, $0) })
             for outcome in try await harness.outcomes(3).values { #expect(outcome.places != nil) }
             try await harness.configureProviders(#"{"faults":{"rate-limited=90":1}}"#)
-            try await harness.send(Self.providers.flatMap { requests("told-\($0)", 1, $0) })
+            try await harness.send(Self.providers.flatMap { WorkerHarness.requests("told-\($0)", 1, $0) })
             for outcome in try await harness.outcomes(3).values {
                 #expect(outcome.code == "rate-limited")
                 #expect(outcome.attempts == 1)

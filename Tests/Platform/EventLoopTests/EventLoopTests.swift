@@ -73,9 +73,8 @@ private actor Resident: ReadinessHandler {
 }
 
 struct EventLoopTests {
-    @Test(arguments: PollerKind.allCases)
-    private func `An actor on a loop runs on the loop's thread`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `An actor on a loop runs on the loop's thread`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         #expect(await resident.isOnLoop())
@@ -98,18 +97,16 @@ struct EventLoopTests {
         #expect(await resident.longestPass() < .seconds(20))
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `A task continues on the loop when it is resumed on another thread`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `A task continues on the loop when it is resumed on another thread`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let onLoop = await resident.suspended { continuation in Task.detached { continuation.resume(returning: true) } }
         #expect(onLoop)
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `The loop runs every job that many threads enqueue`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `The loop runs every job that many threads enqueue`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         await withTaskGroup(of: Void.self) { group in
@@ -118,9 +115,8 @@ struct EventLoopTests {
         #expect(await resident.count == 8000)
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `The loop reports readiness until the descriptor is unwatched`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `The loop reports readiness until the descriptor is unwatched`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         var ends: [Int32] = [0, 0]
@@ -147,9 +143,8 @@ struct EventLoopTests {
         #expect(Instant.now - start >= .milliseconds(30))
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `The loop measures its idle time`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `The loop measures its idle time`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let start = Instant.now
@@ -159,9 +154,8 @@ struct EventLoopTests {
         #expect(await resident.asleepWhileBusy() == .zero)
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `The loop ends its thread when it is stopped`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `The loop ends its thread when it is stopped`() async throws {
+        let loop = try EventLoop()
         let resident = Resident(loop)
         await resident.add()
         loop.stop()

@@ -45,24 +45,6 @@ struct DeadlineTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test func `A call times out while it waits for a connection`() async throws {
-        let server = try RawServer { connection in
-            _ = connection.readRequest()
-            connection.waitForClose()
-        }
-        try await withTransport {
-            $0.maxConnectionsPerHost = 1
-        } _: { transport in
-            async let first = transport.failure(ofGetting: server.url, within: .seconds(15))
-            try await eventually("the first to have arrived") { server.requests.count == 1 }
-            #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(100)) == .timeout)
-
-            // The first call is still in flight. If it had shared the second call's deadline, it would have timed out.
-            await transport.shutdown()
-            #expect(await first == .cancelled)
-        }
-    }
-
     /// The server never finishes the handshake. If the connect timeout comes first, there is time for another attempt.
     @Test(arguments: [(100, 20_000, HTTPError.Kind.connect), (20_000, 100, .timeout)])
     func `An unfinished handshake fails at the first time limit`(connect: Int, deadline: Int, kind: HTTPError.Kind)

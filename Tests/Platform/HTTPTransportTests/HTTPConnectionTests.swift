@@ -102,24 +102,6 @@ struct HTTPConnectionTests {
         #expect(server.requests.count == 11)
     }
 
-    @Test func `The transport opens no more connections than the limit`() async throws {
-        let server = try RawServer { connection in
-            while connection.readRequest() != nil {
-                connection.pause(milliseconds: 5)
-                connection.answer()
-            }
-        }
-        try await withTransport {
-            $0.maxConnectionsPerHost = 3
-        } _: { transport in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<30 { group.addTask { _ = try await transport.get(server.url) } }
-                try await group.waitForAll()
-            }
-        }
-        #expect(server.connectionCount == 3)
-    }
-
     @Test func `The transport sends the whole URL to a proxy`() async throws {
         let server = try RawServer { $0.answerAll("via proxy") }
         let response = try await withTransport {

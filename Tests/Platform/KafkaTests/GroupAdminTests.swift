@@ -101,32 +101,4 @@ struct GroupAdminTests {
         #expect(MemberAssignment.partitions(in: [0, 1, 0x80, 0, 0, 0]) == [])
         #expect(MemberAssignment.partitions(in: [0, 1, 0, 0, 0, 1, 0xFF, 0xFF]) == [])
     }
-
-    private static let (p0, p1, p2) = (TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2))
-    private static let began = CommittedOffset(9, metadata: "locsearch1;at=9;began with partitions=2;runs=BB")
-    private static let copied = CommittedOffset(4, metadata: "locsearch1;at=9;began with partitions=2")
-
-    @Test(
-        arguments: [
-            // Each partition then has an offset, so none is missing.
-            ([p0, p1, p2], [:], ""), ([p0, p1], [p2: 4], ""),
-            // A new group: partition 2 was not added later.
-            ([p0, p1], [:], "began with partitions=3"),
-            // It may have been added after the group began, and no note shows otherwise.
-            ([p0], [p0: 4, p1: 5], ""), ([p0], [p0: began, p1: 5], "began with partitions=2"),
-            // The note belongs to another group, perhaps on another cluster.
-            ([p0], [p0: copied, p1: 5], ""),
-        ] as [([TopicPartition], [TopicPartition: CommittedOffset], String)])
-    func `Partitions without an offset still begin at the same position`(
-        set: [TopicPartition], commits: [TopicPartition: CommittedOffset], note: String
-    ) {
-        #expect(GroupHistory.note(settingOffsetsOf: Set(set), commits: commits, partitionCount: 3) == note)
-        let after = commits.merging(set.map { ($0, CommittedOffset(0, fields: note.isEmpty ? [] : [note])) }) {
-            _, new in new
-        }
-        for id in [Self.p0, Self.p1, Self.p2] where after[id] == nil {
-            let before = GroupHistory(commits.values).wasAddedLater(id)
-            #expect(GroupHistory(after.values).wasAddedLater(id) == before)
-        }
-    }
 }

@@ -61,9 +61,7 @@ struct KafkaFixture: Sendable {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = broker.name("g")
         change(&configuration)
-        let admin = try GroupAdmin(configuration, log: log)
-        try Cleanup.add { await admin.close() }
-        return admin
+        return try GroupAdmin(configuration, log: log)
     }
 
     /// Subscribes to the topic.

@@ -39,46 +39,11 @@ struct StartPositionTests {
         return try #require(await consumer.positions.first)
     }
 
-    /// The offset's metadata has the topic's number of partitions at the beginning of the group, where every member finds it.
-    @Test(
-        .enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded),
-        arguments: [StartPosition.latest, .time(milliseconds: 4_000_000_000_000)])
-    func `A new group that starts at the end commits that and reads later records only`(start: StartPosition)
-        async throws
-    {
-        let (fixture, producer) = try await filled()
-        let consumer = try fixture.consumer { $0.startFrom = start }
-        #expect(try await join(consumer, fixture).committed == 10)
-
-        let id = TopicPartition(fixture.topic, 0)
-        let commits = try await consumer.client.commits(of: [id], within: .seconds(10))
-        #expect(commits == [id: CommittedOffset(10, fields: [GroupHistory.note(partitions: 1)])])
-
-        try await fixture.fill(3, partition: 0, with: producer)
-        #expect(try await consumer.read(3).map(\.offset) == [10, 11, 12])
-    }
-
-    /// The first member finishes nothing. Its successor must not look for the latest offset again.
-    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func `The next member skips nothing that the first left unfinished`() async throws {
-        let (fixture, producer) = try await filled()
-        let first = try fixture.consumer { $0.startFrom = .latest }
-        _ = try await join(first, fixture)
-        try await fixture.fill(5, partition: 0, with: producer)
-        #expect(try await first.read(5).count == 5)
-        await first.close()
-
-        let second = try fixture.consumer { $0.startFrom = .latest }
-        try await fixture.join(second)
-
-        #expect(try await second.read(5).map(\.offset) == [10, 11, 12, 13, 14])
-    }
-
-    @Test func `A group with a committed offset continues there wherever new groups start`() async throws {
+    @Test func `A group with a committed offset continues there`() async throws {
         let (fixture, _) = try await filled()
         try await commit(in: fixture)
 
-        let consumer = try fixture.consumer { $0.startFrom = .latest }
+        let consumer = try fixture.consumer()
         try await fixture.join(consumer)
 
         #expect(try await consumer.read(6).map(\.offset) == Array(4..<10))

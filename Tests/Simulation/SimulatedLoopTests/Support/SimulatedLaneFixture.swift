@@ -36,15 +36,16 @@ struct SimulatedLaneFixture {
 
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
-        let worker = SearchWorker(
-            executor: events, policies: [.hotpepper: ProviderPolicy(concurrency: 64)], name: "lane",
-            clock: LoopClock(events), timekeeper: LoopTimekeeper(events), taskExecutor: events, random: events.random)
+        let searches = SearchWorker(
+            policies: [.hotpepper: ProviderPolicy(concurrency: 64)], name: "lane", clock: LoopClock(events),
+            timekeeper: LoopTimekeeper(events), random: events.random)
         var log = Logger(label: "lane")
         log.logLevel = .critical
         lane = WorkerLane(
             loop: events, configuration: configuration, source: source, sink: sink,
             makeSink: { @Sendable [nextSink] () throws(KafkaError) in nextSink },
-            providers: LaneProviders(searches, selection: ProviderSelection(services: [provider])), meters: WorkerMeters(factory: MetricsRegistry()), log: log)
+            providers: LaneProviders(searches, selection: ProviderSelection(services: [provider])),
+            meters: WorkerMeters(factory: MetricsRegistry()), log: log)
     }
 
     /// Runs the lane until a condition is true.

@@ -2,7 +2,7 @@
 import Synchronization
 
 /// A member of a fleet that records what its lane reports.
-final class FakeFleet: FleetMember {
+final class FakeFleet: FleetMember, Sendable {
     struct Assignment: Equatable {
         var partitions: [Int32]
         /// The number of partitions of the topic.
