@@ -31,7 +31,7 @@ struct BacklogHistoryTests {
         return last
     }
 
-    @Test func `Rates are those of the window`() {
+    @Test func `Rates cover the window`() {
         let backlog = last(of: [(100, 40), (110, 45), (130, 45), (135, 40)])
         #expect(backlog.rates == .init(window: .seconds(3), arrived: 35.0 / 3, finished: 35.0 / 3))
         #expect(backlog.isProgressing)
@@ -41,7 +41,7 @@ struct BacklogHistoryTests {
         #expect(short.workOff == .time(.seconds(4)))
     }
 
-    @Test func `Group that stands still never comes to an end`() {
+    @Test func `A group that makes no progress never works off its backlog`() {
         let backlog = last(of: [(100, 40), (110, 50), (120, 60)])
         #expect(backlog.rates?.finished == 0)
         #expect(backlog.workOff == .never)
@@ -51,13 +51,13 @@ struct BacklogHistoryTests {
         #expect(done.workOff == .time(.zero))
     }
 
-    @Test func `One reading tells no rate`() {
+    @Test func `One reading gives no rate`() {
         let backlog = last(of: [(100, 40)])
         #expect(backlog.rates == nil)
         #expect(backlog.workOff == .unknown)
     }
 
-    @Test func `Stillness of a moment is told from work before`() {
+    @Test func `A group without progress in the last reading does not count as progressing`() {
         let backlog = last(of: [(100, 40), (100, 20), (100, 20)])
         #expect(backlog.rates?.finished == 10)
         #expect(!backlog.isProgressing)
@@ -68,20 +68,27 @@ struct BacklogHistoryTests {
             // The topic was recreated, offsets were reset, and the commit is gone.
             [(100, 0), (3, 3)], [(100, 10), (100, 100)], [(100, 0), (100, nil)],
         ] as [[(end: Int64, waiting: Int64?)]])
-    func `History that breaks off is no work`(readings: [(end: Int64, waiting: Int64?)]) {
+    func `Offsets that move backwards give no rate`(readings: [(end: Int64, waiting: Int64?)]) {
         #expect(last(of: readings).rates == nil)
     }
 
-    @Test func `History begins anew with another number of partitions`() {
+    @Test func `The history restarts when the number of partitions changes`() {
         #expect(last(of: [(100, 0), (150, 0)], partitions: [1, 2]).rates == nil)
     }
 
-    @Test func `Readings that are far apart are compared`() {
+    @Test func `Readings further apart than the window are still compared`() {
         let backlog = last(of: [(100, 40), (110, 40)], window: .milliseconds(100))
         #expect(backlog.rates == .init(window: .seconds(1), arrived: 10, finished: 10))
     }
 
-    @Test func `Partition without a commit waits as a whole`() {
+    @Test(
+        arguments: [
+            // A group with any commit reads the other partitions from their beginnings.
+            (StartPosition.earliest, false, 10), (.earliest, true, 10), (.latest, true, 10), (.latest, false, nil),
+        ] as [(StartPosition, Bool, Int64?)])
+    func `The whole log of a partition without a commit is waiting`(
+        start: StartPosition, hasOther: Bool, waiting: Int64?
+    ) {
         let ids = (0..<2).map { TopicPartition("t", $0) }
         let report = OffsetsReport(
             group: "g", topics: [RequestTopic("t")], presence: .described(.unknown),
@@ -93,5 +100,7 @@ struct BacklogHistoryTests {
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567")] as [(Int64, String)])
-    func `Large counts are read at a glance`(number: Int64, text: String) { #expect(number.grouped == text) }
+    func `Large counts have separators between thousands`(number: Int64, text: String) {
+        #expect(number.grouped == text)
+    }
 }

@@ -12,7 +12,7 @@ struct BrokerControlTests {
         #"{"topicError":{"topic":"known","error":"TOPIC_AUTHORIZATION_FAILED"}}"#,
         #"{"leader":{"topic":"known","partition":0,"broker":1}}"#,
     ])
-    func `Each command is obeyed`(line: String) throws {
+    func `The broker executes each control command`(line: String) throws {
         let broker = try EmbeddedBroker(topics: ["known": 1])
         #expect(BrokerControl.answer(line, by: broker) == #"{"ok":true}"#)
         // An existing topic stays.
@@ -25,7 +25,7 @@ struct BrokerControlTests {
         #"{"topic":{"name":"t","partitions":0}}"#, #"{"rtt":{"broker":1,"ms":-1}}"#, #"{"down":"one"}"#,
         #"{"unknown":1}"#,
     ])
-    func `What is wrong is answered`(line: String) throws {
+    func `A wrong control command is answered with an error`(line: String) throws {
         let answer = BrokerControl.answer(line, by: try EmbeddedBroker())
         #expect(answer.hasPrefix(#"{"error":""#) && !answer.contains("\n"))
     }

@@ -27,7 +27,7 @@ struct BudgetReportTests {
         return ledger
     }
 
-    @Test func `Table shows what is used and left`() throws {
+    @Test func `The table shows the used and the remaining calls`() throws {
         let report = BudgetReport(ledger, callsPerDay: [.googlePlaces: 500], days: days, at: date)
         #expect(
             report.text == [
@@ -41,7 +41,7 @@ struct BudgetReportTests {
             ])
     }
 
-    @Test func `JSON has an object for each provider`() {
+    @Test func `The JSON has an object for each provider`() {
         let report = BudgetReport(ledger, callsPerDay: [:], days: days, at: date)
         #expect(
             report.json == [
@@ -55,7 +55,7 @@ struct BudgetReportTests {
     }
 
     /// A percentage refers to the budget that an operator has ordered.
-    @Test func `What is kept for interactive requests is shown`() {
+    @Test func `The calls reserved for interactive requests are shown`() {
         var ledger = ledger
         let order = BudgetMessage.Order(provider: "hotpepper", day: "2026-11-23", limit: 4000, time: "now")
         ledger.apply(BudgetMessage(sender: "person", number: 1, order: order), at: 1)
@@ -71,7 +71,7 @@ struct BudgetReportTests {
         #expect(report.json.map { $0.contains(#""kept":400"#) } == [false, true])
     }
 
-    @Test func `Order and reset are shown`() {
+    @Test func `An order and a reset are shown`() {
         var ledger = ledger
         let order = BudgetMessage.Order(
             provider: "hotpepper", day: "2026-11-23", limit: 4000, isReset: true, time: "2026-11-23T11:59:00Z")
@@ -84,7 +84,7 @@ struct BudgetReportTests {
         #expect(line?.since == "2026-11-23T11:59:00Z")
     }
 
-    @Test func `Fleet without budgets is told how to get one`() {
+    @Test func `Without budgets, the report names the setting for one`() {
         let report = BudgetReport(BudgetLedger(), callsPerDay: [:], days: days, at: date)
         #expect(report.text.count == 1)
         #expect(report.text.first?.contains("callsPerDay") == true)

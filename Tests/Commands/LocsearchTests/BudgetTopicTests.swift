@@ -53,7 +53,7 @@ struct BudgetTopicTests {
     }
 
     /// The states contradict each other, which does not happen in practice, so that the count shows which of them was read.
-    @Test func `Newest records are enough where they hold the state`() async throws {
+    @Test func `Only the newest records are read if they hold the state`() async throws {
         let messages = [
             report(0, number: 1, snapshot: snapshot(7, upTo: -1)), report(1, number: 2),
             report(0, number: 3, snapshot: snapshot(100, upTo: 1)), report(5, number: 4),
@@ -62,7 +62,7 @@ struct BudgetTopicTests {
         #expect(try await used(messages, history: 20) == 13)
     }
 
-    @Test func `All records are read where the newest do not hold the state`() async throws {
+    @Test func `All records are read if the newest do not hold the state`() async throws {
         let reports = (1...5 as ClosedRange<UInt64>).map { report(10, number: $0) }
         #expect(try await used(reports, history: 2) == 50)
 
@@ -70,7 +70,7 @@ struct BudgetTopicTests {
         #expect(try await used(messages, history: 2) == 47)
     }
 
-    @Test func `Empty topic says nothing`() async throws {
+    @Test func `An empty topic gives no count`() async throws {
         #expect(try await used([], history: 2) == nil)
     }
 }

@@ -66,7 +66,7 @@ struct CommandLineTests {
             (["topics", "create", "--partitions", "9223372036854775807"], [:], 64, "--partitions takes 1 to 10000"),
             (["broker", "--brokers", "0"], [:], 64, "--brokers"),
         ] as [([String], [String: String], Int32, String)])
-    func `Mistakes end in one line and the contracts code`(
+    func `A mistake ends in one line and the documented exit code`(
         arguments: [String], environment: [String: String], code: Int32, text: String
     ) async throws {
         // No demo is looked up: one that runs in another test would add a line to the output. And a key is set,
@@ -84,13 +84,13 @@ struct CommandLineTests {
     /// If exit handlers ran, one of libcrypto's would free data that a thread of librdkafka or of an event loop still uses, and a
     /// worker that ended in order would crash.
     @Test(arguments: [["--version"], ["config"], ["config", "--worker-concurrency", "many"]])
-    func `No exit handlers run`(arguments: [String]) async throws {
+    func `The program ends without running exit handlers`(arguments: [String]) async throws {
         let result = try await run(arguments, environment: ["MIMALLOC_SHOW_STATS": "1"])
         #expect(!result.error.contains("heap stats"))
         #expect(!(result.output + result.error).isEmpty)
     }
 
-    @Test func `Config shows origins and hides secrets`() async throws {
+    @Test func `The config command shows origins and hides secrets`() async throws {
         let result = try await run(
             ["config", "--worker-loops=2"], environment: ["HOTPEPPER_API_KEY": "geheim-1", "KAFKA_GROUP_ID": "g"])
         #expect(result.code == 0)
@@ -116,7 +116,7 @@ struct CommandLineTests {
         var line: Int?
     }
 
-    @Test func `Config as JSON says where each setting came from`() async throws {
+    @Test func `The config command names each setting's source in its JSON`() async throws {
         let file = try SettingsFolder.write("topics:\n  results: r\n", as: "a.yaml")
         defer { SettingsFolder.remove(file) }
         let result = try await run(
@@ -152,7 +152,7 @@ struct CommandLineTests {
     }
 
     @Test(arguments: ["worker", "demo", "search", "watch", "broker", "simulate", "config"])
-    func `Every command helps with examples`(command: String) async throws {
+    func `Every command's help has examples`(command: String) async throws {
         let result = try await run([command, "--help"])
         #expect(result.code == 0)
         #expect(result.output.contains("locsearch \(command)"))
@@ -160,7 +160,8 @@ struct CommandLineTests {
     }
 
     /// The whole demo: broker, provider, worker, search, outcomes.
-    @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func `Demo shows every kind of outcome`(workers: Int) async throws
+    @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func `The demo shows every kind of outcome`(workers: Int)
+        async throws
     {
         let record = FileManager.default.temporaryDirectory.appending(path: "outcomes-\(UUID().uuidString).jsonl")
         defer { try? FileManager.default.removeItem(at: record) }

@@ -17,7 +17,7 @@ struct ConsoleCommandTests {
         "location-search.requests": 1, "location-search.results": 1, "location-search.errors": 1,
     ]
 
-    @Test(.timeLimit(.minutes(2))) func `Console serves its page until it is told`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `The console serves its page until SIGTERM`() async throws {
         let broker = try TestBroker(topics: Self.topics)
         let names = ["requests", "results", "errors"].flatMap {
             ["--topics-\($0)", broker.name("location-search.\($0)")]
@@ -36,7 +36,7 @@ struct ConsoleCommandTests {
         #expect(console.code == 0, "\(console.error)")
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Console goes by the new token once its file has it`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `The console accepts a new token once its file has it`() async throws {
         let broker = try TestBroker(topics: Self.topics)
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try Data("the-first-token-of-it".utf8).write(to: file)
@@ -68,7 +68,7 @@ struct ConsoleCommandTests {
         #expect(!(console.output + console.error).contains("the-first-token-of-it"))
     }
 
-    @Test func `Console without a broker says so in one line`() async throws {
+    @Test func `A console that reaches no broker ends with one line`() async throws {
         let console = try RunningProgram(["console", "--kafka-bootstrap-servers", "127.0.0.1:1", "--console-port", "0"])
         defer { console.end() }
         try await eventually("the console ends", within: .seconds(60)) { !console.isRunning }
@@ -82,7 +82,7 @@ struct ConsoleCommandTests {
         try Settings.load(flags: values, file: nil, environment: [:])
     }
 
-    @Test func `Console that others can reach wants a token`() throws {
+    @Test func `A console that other machines can reach requires a token`() throws {
         let open = try Self.settings(["console.host": "0.0.0.0"])
         let error = #expect(throws: SettingsError.self) { _ = try open.console() }
         #expect(error?.description.contains("set console.token") == true)
@@ -93,7 +93,7 @@ struct ConsoleCommandTests {
         _ = try Self.settings(["console.host": "localhost"]).console()
     }
 
-    @Test func `Names of the console are read from its settings`() throws {
+    @Test func `The console's host names are read from its settings`() throws {
         let console = try Self.settings([
             "console.host": "0.0.0.0", "console.allowAnonymous": "true",
             "console.allowedHosts": "Maps.Example, 192.0.2.7,[2001:db8::7], fe80::1",
@@ -105,12 +105,12 @@ struct ConsoleCommandTests {
     @Test(arguments: [
         "http://maps.example", "maps.example:8081", "*", "a,,b", "a b", "[maps.example]", "ä.example", "a/b",
     ])
-    func `Name that no browser sends is refused`(text: String) {
+    func `A host name that no browser sends is rejected`(text: String) {
         let error = #expect(throws: SettingsError.self) { _ = try Self.settings(["console.allowedHosts": text]) }
         #expect(error?.description.contains("console.allowedHosts") == true)
     }
 
-    @Test(arguments: ["console", "admin"]) func `Short token stops the start`(part: String) throws {
+    @Test(arguments: ["console", "admin"]) func `A short token is rejected at the start`(part: String) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try Data("fifteen-letters\n".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -127,7 +127,7 @@ struct ConsoleCommandTests {
         #expect(try Self.settings(["\(part).token": "sixteen-letters-"])["\(part).token"] != nil)
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Console shows workers the new token once its file has it`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `The console sends workers a new token once its file has it`() async throws {
         let worker = try RawServer { $0.answerAll() }
         let broker = try TestBroker(topics: Self.topics)
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -163,13 +163,13 @@ struct ConsoleCommandTests {
         "https://tiles.example/{z}/{x}.png", "ftp://tiles.example/{z}/{x}/{y}.png",
         "https://tiles.example; script-src *; /{z}/{x}/{y}", "https://tiles.example/{z}/{x}/{y} ",
     ])
-    func `Tiles that cannot be shown stop the start`(url: String) throws {
+    func `A tile URL that cannot be shown is rejected at the start`(url: String) throws {
         let settings = try Self.settings(["console.tileURL": url, "console.tileAttribution": "Somebody"])
         let error = #expect(throws: SettingsError.self) { _ = try settings.console() }
         #expect(error?.description.contains("console.tileURL") == true)
     }
 
-    @Test func `Tiles need somebody to name`() throws {
+    @Test func `Tiles require an attribution`() throws {
         let url = "https://tiles.example/{z}/{x}/{y}.png"
         let error = #expect(throws: SettingsError.self) { _ = try Self.settings(["console.tileURL": url]).console() }
         #expect(error?.description.contains("console.tileAttribution") == true)
@@ -179,11 +179,11 @@ struct ConsoleCommandTests {
     }
 
     @Test(arguments: ["91,0", "1", "a,b", "1,2,3", "nan,1", ""])
-    func `Start that is no position is refused`(text: String) {
+    func `A start that is no position is rejected`(text: String) {
         #expect(throws: SettingsError.self) { _ = try Self.settings(["console.start": text]) }
     }
 
-    @Test func `Name of a worker stands for its addresses`() async {
+    @Test func `A worker's host name is resolved to its addresses`() async {
         #expect(await HostAddresses.all(of: ["http://localhost:8080"]) == ["http://127.0.0.1:8080"])
         #expect(
             await HostAddresses.all(of: ["http://127.0.0.1:1", "https://localhost:2", "http://127.0.0.1:1"])

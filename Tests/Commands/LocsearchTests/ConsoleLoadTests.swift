@@ -44,7 +44,7 @@ struct ConsoleLoadTests {
     }
 
     @Test(.timeLimit(.minutes(3)), arguments: ["/api/controls", "/api/dead-letters/0/NUMBER"])
-    func `Requests of200 pages at once need few threads`(path: String) async throws {
+    func `Concurrent requests of 200 pages need few threads`(path: String) async throws {
         try await Self.run { console, url in
             let port = try #require(url.port)
             let before = try Self.threads(of: console)
@@ -73,9 +73,7 @@ struct ConsoleLoadTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func `Order that would bind nobody is given only where that was chosen`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(3))) func `An order for no worker is given only if the user confirms it`() async throws {
         try await Self.run { _, url in
             let address = url.appending(path: "api/controls/pause")
             let refused = try await Self.post(#"{"pause":true,"intake":true}"#, to: address)

@@ -16,16 +16,16 @@ struct ControlTimeTests {
         ("18:00", 9000), ("15:31", 60), ("15:30", 86_400), ("00:00", 30_600), ("2026-11-25T16:30:00+09:00", 3600),
         ("2026-11-25T07:30:00Z", 3600),
     ])
-    func `End is the next time that the clock shows`(text: String, seconds: Int64) throws {
+    func `An order ends when the clock next shows the given time`(text: String, seconds: Int64) throws {
         #expect(try ControlTime.end(text, at: now, in: tokyo) == 1_795_588_200_000 + seconds * 1000)
     }
 
     @Test(arguments: ["", "18", "18:60", "24:00", "6pm", "8:5", "18:00:00", "2026-11-25T06:00:00Z", "+1:00"])
-    func `Wrong times are refused`(text: String) {
+    func `A wrong time is rejected`(text: String) {
         #expect(throws: ValidationError.self) { try ControlTime.end(text, at: now, in: tokyo) }
     }
 
-    @Test func `Duration counts from now`() throws {
+    @Test func `A duration counts from now`() throws {
         #expect(try ControlTime.end(after: .seconds(1800), at: now) == 1_795_590_000_000)
         #expect(throws: ValidationError.self) { try ControlTime.end(after: .milliseconds(999), at: now) }
     }
@@ -37,19 +37,19 @@ struct ControlTimeTests {
         ControlTopic.Worker(name: "web-2", instance: "c3"),
     ]
 
-    @Test func `Worker is named by its machine or the id of its start`() throws {
+    @Test func `A worker is found by its host name or its instance id`() throws {
         #expect(try ControlChange.worker("web-1", among: workers).instance == "a1")
         #expect(try ControlChange.worker("c3", among: workers).name == "web-2")
     }
 
     @Test(arguments: [("web-2", "b2, c3"), ("web-9", "running workers: web-1, web-2")])
-    func `Name that is not one workers is refused`(name: String, words: String) {
+    func `A name that is not exactly one worker's is rejected`(name: String, words: String) {
         #expect { try ControlChange.worker(name, among: workers) } throws: { "\($0)".contains(words) }
     }
 
     // MARK: - Texts
 
-    @Test func `Order is read by people`() {
+    @Test func `An order has a readable sentence`() {
         var order = ControlOrder(.rate, provider: "hotpepper", number: 12.5, by: "mori@ops", at: 0)
         order.isForced = true
         #expect(

@@ -123,7 +123,7 @@ struct ConventionsTests {
             ], settings: ["tracing.endpoint": nil]),
     ]
 
-    @Test(arguments: variables) func `Variable is read as the convention has it`(row: Variables) throws {
+    @Test(arguments: variables) func `Each variable is read as the convention demands`(row: Variables) throws {
         let settings = try SettingsReading(flags: [:], file: nil, environment: row.environment).checked()
         for (name, value) in row.settings { #expect(settings[name] == value, "\(name)") }
         #expect(settings.warnings.count == row.warnings.count, "\(settings.warnings)")
@@ -174,7 +174,7 @@ struct ConventionsTests {
             line: "CONNECT a.invalid:443 HTTP/1.1"),
     ]
 
-    @Test(arguments: routes) func `Call takes the way of the convention`(row: Route) async throws {
+    @Test(arguments: routes) func `Each call takes the route that the convention demands`(row: Route) async throws {
         let proxy = try RawServer { $0.answerAll("via proxy") }
         defer { proxy.stop() }
         func filled(_ values: [String: String]) -> [String: String] {
@@ -251,7 +251,7 @@ struct ConventionsTests {
 
     static let commands: [Command] = outputs + descriptors + locales + zones
 
-    @Test(arguments: commands) func `Command keeps the convention`(row: Command) async throws {
+    @Test(arguments: commands) func `Each command keeps the convention`(row: Command) async throws {
         // Demos of tests that run at the same time must not be found, because commands would use and name them.
         let own = ["L": RunningProgram.location.path, "XDG_RUNTIME_DIR": "/nowhere"]
         let environment = row.environment.merging(own) { $1 }

@@ -20,7 +20,7 @@ struct DeadLetterServiceTests {
 
     private func mark(_ offset: Int64) -> RedriveMark { RedriveMark(partition: 0, offset: offset) }
 
-    @Test func `Letters are grouped and filtered`() async throws {
+    @Test func `Dead letters are grouped and filtered`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(
             0, age: .seconds(7200), value: Self.wrong, member: "location", producer: "https://a.example")
@@ -67,7 +67,7 @@ struct DeadLetterServiceTests {
         await harness.close()
     }
 
-    @Test func `Whole letter is read and judged`() async throws {
+    @Test func `A whole dead letter is read and validated`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         try await harness.put(0)
         try await harness.put(7, in: 1, value: Self.wrong)
@@ -91,7 +91,7 @@ struct DeadLetterServiceTests {
         await harness.close()
     }
 
-    @Test func `What becomes of letters that go back is told`() async throws {
+    @Test func `The report shows the outcomes of redriven letters`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<4 { try await harness.put(offset, value: offset == 3 ? Self.wrong : Self.right) }
         try await harness.mark(RedriveMark(partition: 0, offset: 0), in: 0)
@@ -128,7 +128,7 @@ struct DeadLetterServiceTests {
         await harness.close()
     }
 
-    @Test func `One letter goes back without reading those before it`() async throws {
+    @Test func `One letter is redriven without reading those before it`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<60 { try await harness.put(offset, value: Self.right) }
         try await harness.mark(mark(52), in: 0)
@@ -149,7 +149,7 @@ struct DeadLetterServiceTests {
         await harness.close()
     }
 
-    @Test func `Mark stands in the partition of its letter`() async throws {
+    @Test func `A redrive mark is in the partition of its letter`() async throws {
         let harness = try await DeadLetterHarness(partitions: 3)
         for number in 0..<12 { try await harness.put(number, in: Int32(number % 3), value: Self.right) }
         let deadLetterService = try deadLetterService(harness)
@@ -174,7 +174,7 @@ struct DeadLetterServiceTests {
         await harness.close()
     }
 
-    @Test func `Fifth run waits until an earlier one has its outcomes`() async throws {
+    @Test func `A fifth redrive waits until an earlier one has its outcomes`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<5 { try await harness.put(offset, value: Self.right) }
         let deadLetterService = try deadLetterService(harness)
@@ -196,7 +196,7 @@ struct DeadLetterServiceTests {
         await harness.close()
     }
 
-    @Test func `What must not go back is refused with a reason`() async throws {
+    @Test func `A letter that must not be redriven is rejected with a reason`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: Self.right)
         try await harness.put(1, crashesWorkers: true, value: Self.right)

@@ -9,7 +9,7 @@ import Testing
 /// `dead-letters` with a broker that is slow, or that stops answering half-way. Missing answers never mean the end of the topic.
 @Suite(.enabled(if: TestBroker.isEmbedded, "a shared broker cannot be told to be slow"))
 struct DeadLetterSilenceTests {
-    @Test func `List waits for a broker that is slow to answer`() async throws {
+    @Test func `The list waits for a slow broker`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<5 { try await harness.put(offset) }
 
@@ -25,7 +25,7 @@ struct DeadLetterSilenceTests {
     }
 
     @Test(arguments: [["list"], ["list", "--limit", "1"], ["redrive", "--dry-run"], ["redrive"]])
-    func `Command fails when a partitions broker stops answering`(arguments: [String]) async throws {
+    func `A command fails if a partition's broker stops answering`(arguments: [String]) async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<6 { try await harness.put(offset, in: Int32(offset % 2)) }
 
@@ -41,7 +41,7 @@ struct DeadLetterSilenceTests {
         await harness.close()
     }
 
-    @Test func `Redrive sends nothing twice when the marks cannot be read`() async throws {
+    @Test func `A redrive sends nothing twice if the marks cannot be read`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<3 { try await harness.put(offset, in: 0) }
         for offset in 0..<3 { try await harness.mark(RedriveMark(partition: 0, offset: Int64(offset)), in: 1) }

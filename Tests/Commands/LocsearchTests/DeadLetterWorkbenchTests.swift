@@ -11,7 +11,7 @@ struct DeadLetterWorkbenchTests {
     private static let right = #"{"location":{"latitude":35.69,"longitude":139.7}}"#
     private static let wrong = #"{"location":{"latitude":135.69,"longitude":139.7}}"#
 
-    @Test func `Letters are counted by reason member and producer`() async throws {
+    @Test func `Dead letters are counted by reason, member and producer`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<3 {
             try await harness.put(
@@ -39,7 +39,7 @@ struct DeadLetterWorkbenchTests {
         await harness.close()
     }
 
-    @Test func `Whole letter is shown with what is wrong now`() async throws {
+    @Test func `A whole letter is shown with its present fault`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(7, value: Self.wrong, producer: "https://shop.example")
         try await harness.put(8, value: Self.right)
@@ -64,7 +64,7 @@ struct DeadLetterWorkbenchTests {
         await harness.close()
     }
 
-    @Test func `What is still no request may be left out`() async throws {
+    @Test func `A redrive can skip letters that are still invalid`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for (offset, value) in [Self.wrong, Self.right, Self.wrong].enumerated() {
             try await harness.put(offset, value: value)
@@ -91,7 +91,7 @@ struct DeadLetterWorkbenchTests {
         return program
     }
 
-    @Test func `What is put right goes back and the rest stays`() async throws {
+    @Test func `Corrected letters are redriven, and the others stay`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for (offset, value) in [Self.wrong, "nonsense", Self.right].enumerated() {
             try await harness.put(offset, value: value)
@@ -115,7 +115,7 @@ struct DeadLetterWorkbenchTests {
 
     /// At a terminal, an invalid record is opened again, and the user must confirm before any record is sent.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
-    func `Person edits until it is a request`() async throws {
+    func `A user edits a letter until it is a valid request`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: "nonsense")
 
@@ -138,7 +138,7 @@ struct DeadLetterWorkbenchTests {
         await harness.close()
     }
 
-    @Test func `Editor that fails sends nothing`() async throws {
+    @Test func `A failed editor sends nothing`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: Self.right)
 

@@ -10,7 +10,7 @@ import Testing
 
 /// `dead-letters` as a process.
 struct DeadLettersTests {
-    @Test func `Redrive sends each letter back once with its own bytes`() async throws {
+    @Test func `A redrive sends each letter once, with its original bytes`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<7 {
             try await harness.put(
@@ -40,7 +40,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func `Part of a large topic is the newest records of each partition`() async throws {
+    @Test func `A limited snapshot has the newest records of each partition`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<10 { try await harness.put(offset, in: Int32(offset % 2)) }
         let settings = try Settings.load(
@@ -72,7 +72,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func `List shows the oldest first whatever the partition`() async throws {
+    @Test func `The list shows the oldest letters first, across partitions`() async throws {
         let harness = try await DeadLetterHarness(partitions: 3)
         // Each partition has a newer letter before an older one.
         let ages = [30, 10, 50, 20, 60, 40]
@@ -94,7 +94,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func `Redrive leaves a workers own outcomes`() async throws {
+    @Test func `A redrive leaves out outcomes that a worker set aside`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, age: .seconds(2))
         try await harness.put(1, age: .seconds(1), isOutcome: true)
@@ -128,7 +128,7 @@ struct DeadLettersTests {
         return program
     }
 
-    @Test func `Redrive tells how many failed again and why`() async throws {
+    @Test func `A redrive reports how many letters failed again, and why`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<5 { try await harness.put(offset, in: Int32(offset % 2)) }
 
@@ -146,7 +146,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func `Redrive says so when all failed again`() async throws {
+    @Test func `A redrive reports that all letters failed again`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<2 { try await harness.put(offset) }
 
@@ -156,7 +156,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func `Redrive does not wait longer than it was told for outcomes`() async throws {
+    @Test func `A redrive waits for outcomes no longer than requested`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<3 { try await harness.put(offset) }
 
@@ -168,7 +168,9 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded)) func `Redrive sends where outcomes may not be read`() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded)) func `A redrive sends letters even if it may not read outcomes`()
+        async throws
+    {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0)
         try harness.embedded.setError(29, ofTopic: harness.broker.name("errors"))  // TOPIC_AUTHORIZATION_FAILED
@@ -184,7 +186,7 @@ struct DeadLettersTests {
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
         arguments: [("n", [], 0), ("y", [], 2), ("n", ["--yes"], 2)] as [(String, [String], Int)])
-    func `Redrive asks a person first`(answer: String, arguments: [String], sent: Int) async throws {
+    func `A redrive asks for confirmation at a terminal`(answer: String, arguments: [String], sent: Int) async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<2 { try await harness.put(offset) }
 
@@ -201,7 +203,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func `Dry run shows a line for each letter and sends nothing`() async throws {
+    @Test func `A dry run shows a line for each letter and sends nothing`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<4 { try await harness.put(offset, in: Int32(offset % 2), age: .seconds(10 - offset)) }
         try await harness.put(4, withoutContent: true)
@@ -230,7 +232,7 @@ struct DeadLettersTests {
         (["list", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
         (["redrive", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
     ])
-    func `Command refuses wrong usage`(arguments: [String], text: String) async throws {
+    func `The command rejects wrong usage`(arguments: [String], text: String) async throws {
         let program = try RunningProgram(["dead-letters"] + arguments)
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }

@@ -8,7 +8,7 @@ import Testing
 
 /// The admin endpoints of `locsearch demo`.
 struct DemoAdminTests {
-    @Test(.timeLimit(.minutes(4))) func `Demo serves admin endpoints and says where`() async throws {
+    @Test(.timeLimit(.minutes(4))) func `The demo prints the address of its admin endpoints`() async throws {
         let demo = try RunningProgram(["demo", "--admin-port", "0"])
         defer { demo.end() }
         try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Ctrl-C ends the demo") }
@@ -29,7 +29,7 @@ struct DemoAdminTests {
         #expect(demo.code == 0, "\(demo.error)")
     }
 
-    @Test func `Demo refuses an admin port that is taken`() async throws {
+    @Test func `The demo rejects an admin port that is taken`() async throws {
         let simulator = try RunningProgram(["simulate"])
         defer { simulator.end() }
         try await eventually("the simulator tells its address", within: .seconds(20)) { simulator.firstLine != nil }

@@ -15,7 +15,7 @@ struct DemoFaultTests {
         ([.refusedKey, .usedUpQuota], nil, "unauthorized"), ([.brokerAway, .workerKilled], nil, nil),
     ]
 
-    @Test func `Faults meet their providers and no others`() {
+    @Test func `A fault affects only its provider`() {
         for (on, hotpepper, google) in Self.meetings {
             let (atHotpepper, atGoogle) = (DemoFault.hotpepper(under: on), DemoFault.google(under: on))
             #expect(atHotpepper.faults == (hotpepper.map { [$0: 1] } ?? [:]), "\(on)")
@@ -26,7 +26,7 @@ struct DemoFaultTests {
         }
     }
 
-    @Test func `Trickle is varied and few of its requests are wrong`() {
+    @Test func `The demo's traffic is varied, with few invalid requests`() {
         var random = SplitMix64(state: 7)
         let requests = (0..<3000).map { _ in SearchRequest.visitors(using: &random) }
         let wrong = requests.count { request in
@@ -43,7 +43,7 @@ struct DemoFaultTests {
         #expect((150...600).contains(abroad))
     }
 
-    @Test func `Second worker has the demos settings and nothing else`() throws {
+    @Test func `The second worker gets only the demo's settings`() throws {
         let settings = try Settings.load(
             flags: ["kafka.bootstrapServers": "b:1", "googlePlaces.apiKey": DemoState.key, "admin.port": "9999"],
             file: nil, environment: [:])
@@ -66,7 +66,7 @@ struct DemoFaultTests {
         #expect(second != first)
     }
 
-    @Test func `A key of somebodys own is not replaced`() throws {
+    @Test func `A user's own key is not replaced`() throws {
         let settings = try Settings.load(flags: ["googlePlaces.apiKey": "theirs"], file: nil, environment: [:])
         let file = try DemoKeyFile(settings)
         defer { file.remove() }
@@ -74,7 +74,7 @@ struct DemoFaultTests {
         #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "theirs")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Child is read and killed`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A child process is read and killed`() async throws {
         let child = try ChildProcess(["/bin/sh", "-c", "echo $NAME; exec cat"], environment: ["NAME": "first line"])
         try await eventually("the first line") { child.firstLine == "first line" }
         #expect(child.isRunning)
@@ -83,13 +83,13 @@ struct DemoFaultTests {
         child.signal(SIGKILL)
     }
 
-    @Test func `Program that is not there is an error`() {
+    @Test func `A missing program is an error`() {
         #expect(throws: POSIXError.self) { try ChildProcess(["/nonexistent/program"], environment: [:]) }
     }
 
     /// After either end of a demo, the worker that it started does not answer.
     @Test(.timeLimit(.minutes(3)), arguments: [SIGTERM, SIGKILL])
-    func `Second worker ends with the demo`(signal: Int32) async throws {
+    func `The second worker ends with the demo`(signal: Int32) async throws {
         let demo = try RunningProgram(["demo", "--no-traffic", "--console-port", "0"])
         defer { demo.end() }
         try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Ctrl-C ends the demo") }

@@ -10,9 +10,7 @@ import Testing
 
 /// The demo's own requests leave every provider usable, and their cost is counted.
 struct DemoQuotaTests {
-    @Test(.timeLimit(.minutes(6))) func `Every provider answers after the demos own requests and each call is counted`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(6))) func `The demo leaves every provider usable and counts each call`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let demo = try RunningProgram(["demo"], environment: ["XDG_RUNTIME_DIR": folder.path])

@@ -34,7 +34,7 @@ struct DemoStateTests {
     }
 
     /// Process 1 of the system outlives this one.
-    @Test func `Newest demo comes first and the first is found again after it`() {
+    @Test func `The newest demo comes first, and the older one after its end`() {
         withFolder { folder in
             let first = DemoState(bootstrapServers: "127.0.0.1:8", pid: 1, started: 1000)
             let second = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID, started: 2000)
@@ -46,7 +46,7 @@ struct DemoStateTests {
         }
     }
 
-    @Test func `File that is none is left out`() throws {
+    @Test func `A damaged state file is ignored`() throws {
         try withFolder { folder in
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data("{".utf8).write(to: folder.appending(path: "demo-1.json"))
@@ -59,7 +59,7 @@ struct DemoStateTests {
         (["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/home/a"], "/run/user/1/locsearch"),
         (["HOME": "/home/a"], "/home/a/.local/state/locsearch"), (["HOME": "relative"], nil), ([:], nil),
     ])
-    func `It lies where the users state lies`(environment: [String: String], path: String?) {
+    func `The state file is in the user's state folder`(environment: [String: String], path: String?) {
         #expect(DemoState.folder(environment)?.path == path)
     }
 
@@ -115,7 +115,7 @@ struct DemoStateTests {
     }
 
     /// A key from the environment, meant for other workers, is not sent to the demo's providers, nor the demo's key to others.
-    @Test func `Who looks at a demo uses its providers and its keys`() {
+    @Test func `Tools use the demo's providers and keys`() {
         var demo = DemoState(bootstrapServers: "127.0.0.1:9", pid: 1)
         demo.providerURL = "http://127.0.0.1:7"
         let settings = demo.workerSettings

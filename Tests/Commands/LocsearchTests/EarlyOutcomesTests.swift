@@ -15,7 +15,7 @@ struct EarlyOutcomesTests {
         SourcePosition(topic: "requests", partition: partition, offset: offset)
     }
 
-    @Test func `Outcome waits until its request is read`() {
+    @Test func `An outcome waits until its request is read`() {
         var (early, times) = (EarlyOutcomes(mostTurns: 10), RequestTimes())
         times.note(Self.record("requests", offset: 6))
         early.add(Self.record("results", offset: 0), of: Self.request(7))
@@ -29,14 +29,14 @@ struct EarlyOutcomesTests {
         #expect(early.takeReady(times).map(\.offset) == [1])
     }
 
-    @Test func `Outcome of a request that never comes waits for some turns only`() {
+    @Test func `An outcome without a request waits for a limited number of reads`() {
         var early = EarlyOutcomes(mostTurns: 3)
         early.add(Self.record("results", offset: 0), of: Self.request(.max, partition: 9))
         let times = RequestTimes()
         #expect((0..<4).map { _ in early.takeReady(times).count } == [0, 0, 1, 0])
     }
 
-    @Test func `Only a request behind all that were read may still come`() {
+    @Test func `A request is still to come only beyond the offsets read`() {
         var times = RequestTimes(most: 2)
         #expect(times.isYetToCome(Self.request(0)), "nothing of the partition has been read")
         for offset: Int64 in [4, 5, 6] { times.note(Self.record("requests", offset: offset)) }

@@ -26,7 +26,7 @@ struct ExplainCommandTests {
             try JSONSerialization.jsonObject(with: Data(program.output.utf8)) as? [String: Any], "\(program.output)")
     }
 
-    @Test func `An answered request is told by each of its i ds`() async throws {
+    @Test func `An answered request is found by each of its ids`() async throws {
         let fixture = try await ExplainFixture()
         try await fixture.request("other", at: 0)
         let source = try await fixture.request("r-1", in: 1, trace: Self.trace)
@@ -60,7 +60,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `Without steps the times are told and how to see more`() async throws {
+    @Test func `Without steps, the output has the times and the setting for more`() async throws {
         let fixture = try await ExplainFixture()
         let source = try await fixture.request("r-1")
         let error = SearchError(.timeout, "the deadline passed")
@@ -75,7 +75,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `An outcome tells of a request whose record is gone`() async throws {
+    @Test func `An outcome describes a request whose record was deleted`() async throws {
         let fixture = try await ExplainFixture()
         let gone = SourcePosition(topic: fixture.broker.name("requests"), partition: 0, offset: 44)
         try await fixture.answer(gone, id: "r-9", steps: Self.steps)
@@ -87,7 +87,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `A request without an outcome waits or is finished`() async throws {
+    @Test func `A request without an outcome is shown as waiting or finished`() async throws {
         let fixture = try await ExplainFixture()
         for id in ["a", "b", "c", "d"] { try await fixture.request(id) }
         try await fixture.commit(1)
@@ -104,7 +104,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `A dead letter is told with its return`() async throws {
+    @Test func `A dead letter is shown with its redrive`() async throws {
         let fixture = try await ExplainFixture()
         let broken = #"{"requestId":"r-5"}"#
         let first = try await fixture.request("r-5", value: broken)
@@ -123,7 +123,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `Control characters of strangers reach no terminal`() async throws {
+    @Test func `Control characters of records reach no terminal`() async throws {
         let fixture = try await ExplainFixture()
         let source = try await fixture.request(nil, value: "{\"a\":\"\u{1B}[2J\"}\n\u{202E}")
         let shown = try await fixture.run([source.description, "--record"])
@@ -132,7 +132,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `Secrets of the settings are not shown`() async throws {
+    @Test func `The command shows no secret of the settings`() async throws {
         let fixture = try await ExplainFixture()
         try await fixture.request(
             "r-1",
@@ -147,7 +147,7 @@ struct ExplainCommandTests {
         await fixture.close()
     }
 
-    @Test func `What is not found is told with where was looked`() async throws {
+    @Test func `A request that is not found is reported with the searched records`() async throws {
         let fixture = try await ExplainFixture()
         try await fixture.request("r-1")
         let shown = try await fixture.run(["r-2"])
@@ -179,7 +179,7 @@ struct ExplainCommandTests {
                 "127.0.0.1:1 (Connection refused)"
             ),
         ] as [([String], Int32, String)])
-    func `Wrong use is told with its cure`(arguments: [String], code: Int32, text: String) async throws {
+    func `Wrong use is reported with its cure`(arguments: [String], code: Int32, text: String) async throws {
         let fixture = try await ExplainFixture()
         let program = try await fixture.run(arguments)
         #expect(program.code == code, "\(program.error)")
@@ -193,7 +193,7 @@ struct ExplainCommandTests {
             ("topic-a-3-12-1", nil, nil), ("topic-b-3-12", nil, nil), ("topic-a-x-12", nil, nil),
             ("topic-a-3-99999999999999999999", nil, nil), ("topic-a--3-12", nil, nil),
         ] as [(String, Int32?, Int64?)])
-    func `A position is read as outcomes write it`(text: String, partition: Int32?, offset: Int64?) {
+    func `A position is read in the form that outcomes have`(text: String, partition: Int32?, offset: Int64?) {
         let sought = SoughtRequest(text, in: ["topic-a"])
         #expect(sought.position?.partition == partition)
         #expect(sought.position?.offset == offset)

@@ -33,7 +33,7 @@ struct FileDescriptorTests {
     }
 
     /// 400 clients with half a request each must not use up all of 256 descriptors.
-    @Test(.timeLimit(.minutes(2))) func `Worker is probed beside hundreds of half requests`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker answers a probe beside hundreds of half requests`() async throws {
         let broker = try TestBroker(topics: Dictionary(uniqueKeysWithValues: Self.topics.map { ($0, 1) }))
         let worker = try Self.start(["worker"], limits: "ulimit -n 256", environment: Self.environment(broker))
         defer { worker.end() }
@@ -58,7 +58,7 @@ struct FileDescriptorTests {
     }
 
     #if os(Linux)
-        @Test(.timeLimit(.minutes(2))) func `Worker raises its limit to what the system allows`() async throws {
+        @Test(.timeLimit(.minutes(2))) func `A worker raises its limit of open files to the hard limit`() async throws {
             let broker = try TestBroker(topics: Dictionary(uniqueKeysWithValues: Self.topics.map { ($0, 1) }))
             let worker = try Self.start(
                 ["worker"], limits: "ulimit -Sn 200; ulimit -Hn 2000", environment: Self.environment(broker))

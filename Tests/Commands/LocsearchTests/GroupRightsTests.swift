@@ -23,7 +23,7 @@ struct GroupRightsTests {
     ]
 
     @Test(arguments: commands)
-    func `Tool needs no right on a group`(arguments: [String], code: Int32, shown: String) async throws {
+    func `A tool needs no right on a group`(arguments: [String], code: Int32, shown: String) async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0)
         try await harness.answer(0, with: nil)
@@ -38,7 +38,7 @@ struct GroupRightsTests {
         #expect(!program.error.contains("authorization"), "\(program.error)")
         await harness.close()
     }
-    @Test func `Console needs no right on a group`() async throws {
+    @Test func `The console needs no right on a group`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0)
         try refuseGroups(of: harness)

@@ -28,7 +28,7 @@ struct LoopWatchTests {
         func release() { gate.signal() }
     }
 
-    @Test func `Liveness names a stuck loop until it goes on`() async throws {
+    @Test func `The liveness probe names a stuck loop until it continues`() async throws {
         let loops = [try EventLoop(), try EventLoop()]
         defer { for loop in loops { loop.stop() } }
         let watch = LoopWatch(loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
@@ -42,7 +42,7 @@ struct LoopWatchTests {
         try await eventually("nothing is wrong any more") { watch.problem == nil }
     }
 
-    @Test func `Loops with nothing to do are not stuck`() async throws {
+    @Test func `An idle loop is not stuck`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         // A busy machine may delay the loop's job for a while, which must not count.

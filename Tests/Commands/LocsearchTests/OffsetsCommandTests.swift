@@ -32,7 +32,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
-    func `Show tells the truth without workers`() async throws {
+    func `The offsets are shown without any worker`() async throws {
         try await fill()
         let shown = try await run("show", "--json")
         #expect(shown.code == 0, "\(shown.error)")
@@ -49,7 +49,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
-    func `Reset moves the offsets and forgets what was done beyond`() async throws {
+    func `A reset moves the offsets and drops the done-set`() async throws {
         try await fill()
         let before = try await commits()
         for arguments in [["--dry-run"], ["--force"]] {
@@ -72,7 +72,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers tell whether a group has members"))
-    func `Group that cannot be checked is left alone`() async throws {
+    func `A group that cannot be checked is not changed`() async throws {
         try await fill()
         let before = try await commits()
         let program = try await run("reset", "--to", "earliest", "--yes")
@@ -84,7 +84,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
-    func `Refusal by the broker is told with its cure`() async throws {
+    func `A broker's refusal is reported with its cure`() async throws {
         try await fill()
         // UNKNOWN_MEMBER_ID: a member has joined since the group was checked.
         try #require(group.broker.embedded).fail(.offsetCommit, with: 25, count: 10)
@@ -95,7 +95,7 @@ struct OffsetsCommandTests {
 
     /// The embedded broker does not support look-ups by time: every partition would seem to have only older records.
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers look offsets up by time"))
-    func `Broker that finds nothing by time skips nothing`() async throws {
+    func `A broker without look-ups by time does not make a reset skip records`() async throws {
         try await fill()
         let before = try await commits()
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
@@ -105,7 +105,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker looks nothing up by time"))
-    func `Time before the records means the first of them`() async throws {
+    func `A time before all records selects the first record`() async throws {
         try await fill()
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
         #expect(program.code == 0, "\(program.error)")
@@ -123,7 +123,7 @@ struct OffsetsCommandTests {
                 "127.0.0.1:1 (Connection refused)"
             ),
         ] as [([String], Int32, String)])
-    func `Wrong use is told with its cure`(arguments: [String], code: Int32, text: String) async throws {
+    func `Wrong use is reported with its cure`(arguments: [String], code: Int32, text: String) async throws {
         let program = try RunningProgram(
             ["offsets"] + arguments,
             environment: [

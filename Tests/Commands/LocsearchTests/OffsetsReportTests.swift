@@ -35,7 +35,7 @@ struct OffsetsReportTests {
             (partition(at: 900), 0, 0, 0), (partition(at: nil), nil, 0, nil),
             (partition(at: 100, "locsearch1;at=120;runs=KKKK"), 100, 0, 100), (partition(0, 0..<0, at: 0), 0, 0, 0),
         ] as [(PartitionOffsets, Int64?, Int64, Int64?)])
-    func `Open is what is behind the offset and not done`(
+    func `The open records are those in the log that are not done`(
         partition: PartitionOffsets, lag: Int64?, done: Int64, open: Int64?
     ) {
         #expect(partition.lag == lag)
@@ -75,12 +75,12 @@ struct OffsetsReportTests {
             (partition(at: 900), "none", ["the offset is beyond the end of the log: was the topic recreated?"]),
             (partition(at: nil), "none", ["nothing committed"]),
         ] as [(PartitionOffsets, String, [String])])
-    func `Metadata is told in words`(partition: PartitionOffsets, kind: String, words: [String]) {
+    func `The metadata of a commit is described in words`(partition: PartitionOffsets, kind: String, words: [String]) {
         #expect(partition.metadataKind == kind)
         #expect(partition.words == words)
     }
 
-    @Test func `Deleted offsets that were done are not counted`() {
+    @Test func `Deleted records that were done are not counted`() {
         var metadata = CommitMetadata()
         metadata.done.append(41..<100)
         let partition = Self.partition(at: 40, metadata.text(for: 40, atMost: 4096).text)
@@ -89,7 +89,7 @@ struct OffsetsReportTests {
 
     private static let member = GroupDescription.Member(clientID: "w1", host: "/10.0.0.3", partitions: [id(0)])
 
-    @Test func `Table shows each partition with its member`() {
+    @Test func `The table shows each partition with its member`() {
         let report = OffsetsReport(
             group: "g", topics: [RequestTopic("t")],
             presence: .described(GroupDescription(state: "Stable", members: [Self.member])),
@@ -112,7 +112,7 @@ struct OffsetsReportTests {
 
     // MARK: - Conditions for a reset
 
-    @Test func `Only a group without members is moved`() {
+    @Test func `Only a group without members is reset`() {
         let empty = GroupPresence(GroupDescription(state: "Empty"), hasCommits: true)
         let new = GroupPresence(.unknown, hasCommits: false)
         for presence in [empty, new] { #expect(presence.refusal(of: "g", isForced: false) == nil) }
@@ -127,7 +127,7 @@ struct OffsetsReportTests {
     }
 
     /// Kafka 4 reports a KIP-848 group as unknown.
-    @Test func `Group that cannot be checked needs force`() {
+    @Test func `A group that cannot be checked is reset only with force`() {
         for presence in [GroupPresence(.unknown, hasCommits: true), .untold("no answer")] {
             #expect(presence.refusal(of: "g", isForced: false)?.contains("--force") == true)
             #expect(presence.refusal(of: "g", isForced: true) == nil)
@@ -151,7 +151,7 @@ struct OffsetsReportTests {
             (partition(at: 40), 100, 100, 0, 0, "nothing repeated"),
             (partition(at: 900), 150, 150, 50, 0, "50 repeated"),
         ] as [(PartitionOffsets, Int64, Int64, Int64, Int64, String)])
-    func `Change says what is done again and what is skipped`(
+    func `A change names the repeated and the skipped requests`(
         partition: PartitionOffsets, target: Int64, to: Int64, redone: Int64, skipped: Int64, words: String
     ) throws {
         let plan = ResetPlan([partition], targets: [partition.id: target])
@@ -169,10 +169,12 @@ struct OffsetsReportTests {
             ("earliest", .earliest), ("latest", .latest), ("2h", .ago(.seconds(7200))),
             ("1200", .offset(1200)), ("2026-11-21T09:30:00+09:00", .time(1_795_221_000_000)),
         ] as [(String, OffsetTarget)])
-    func `Target is read`(text: String, target: OffsetTarget) throws { #expect(try OffsetTarget.read(text) == target) }
+    func `A target is read from its text`(text: String, target: OffsetTarget) throws {
+        #expect(try OffsetTarget.read(text) == target)
+    }
 
     @Test(arguments: ["", "-1", "yesterday", "2026-11-21T09:30:00", "2h30", "99999999999999999999"])
-    func `Anything else is no target`(text: String) {
+    func `A wrong target is rejected`(text: String) {
         #expect(throws: (any Error).self) { try OffsetTarget.read(text) }
     }
 }

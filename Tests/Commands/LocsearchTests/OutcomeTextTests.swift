@@ -13,7 +13,7 @@ struct OutcomeTextTests {
             (.infinity, 0, "inf"), (.nan, 1, "nan"), (0x1p63, 3, "9.223372036854776e+18"),
             (5, -1, "5"), (5, 99, "5.000"),
         ] as [(Double, Int, String)])
-    func `Any number is written`(number: Double, places: Int, expected: String) {
+    func `A number of any size has a text`(number: Double, places: Int, expected: String) {
         #expect(OutcomeText.decimal(number, places: places) == expected)
     }
 
@@ -24,7 +24,7 @@ struct OutcomeTextTests {
 
     /// The output of `search` and `watch` for an outcome that another program wrote to the topic.
     @Test(arguments: numbers)
-    func `Outcome with any number is shown`(number: String) throws {
+    func `An outcome with any number is shown`(number: String) throws {
         let timing =
             #""timing":{"receivedAt":"9999-12-31T23:59:59.999Z","completedAt":"0001-01-01T00:00:00.000Z","upstreamMs":\#(number),"attempts":\#(number)}"#
         let place =

@@ -23,7 +23,7 @@ struct PipelineMetricsTests {
         return PipelineReport(backlog: backlog)
     }
 
-    @Test func `Metrics are those of the reference`() {
+    @Test func `The console's metrics are those of the reference`() {
         let metrics = PrometheusDocument(PipelineMetrics.text(of: Self.report()))
         #expect(metrics.problems.isEmpty, "\(metrics.problems)")
         for metric in MetricDescription.all where metric.section == .console {
@@ -43,7 +43,7 @@ struct PipelineMetricsTests {
         #expect(metrics.value("locsearch_group_work_off_seconds", ["group": "g"]) == 26)
     }
 
-    @Test func `Group that stands still takes for ever`() {
+    @Test func `A group without progress has an infinite time to finish`() {
         var report = Self.report()
         report.backlog?.rates = .init(window: .seconds(60), arrived: 2, finished: 0)
         #expect(PipelineMetrics.text(of: report).contains("locsearch_group_work_off_seconds{group=\"g\"} +Inf\n"))
@@ -57,7 +57,7 @@ struct PipelineMetricsTests {
             ),
             (["", ""], "Stable, 2 members"), ([], "Stable, no member"),
         ] as [([String], String)])
-    func `Members are named once each`(members: [String], words: String) throws {
+    func `Each member is named once`(members: [String], words: String) throws {
         var report = Self.report()
         report.backlog?.members = members
         report.backlog?.state = "Stable"
@@ -65,7 +65,7 @@ struct PipelineMetricsTests {
         #expect(line.contains(words) && !line.hasSuffix(": "), "\(line)")
     }
 
-    @Test func `What was read before the brokers went is not shown`() {
+    @Test func `Old readings are not shown once the brokers are away`() {
         var report = Self.report()
         report.brokersProblem = "no broker answers"
         let text = PipelineMetrics.text(of: report)

@@ -16,7 +16,7 @@ struct ProbeTests {
         return (try #require(program.code), program.error)
     }
 
-    @Test func `Probe succeeds when the endpoint answers within the200 s`() async throws {
+    @Test func `A probe succeeds for each status from 200 to 299`() async throws {
         let server = try LoopbackHTTPServer { .init(status: $0 == "/made" ? 204 : 200, body: "") }
         defer { server.stop() }
 
@@ -29,7 +29,7 @@ struct ProbeTests {
     }
 
     @Test(arguments: [301, 404, 503])
-    func `Probe says what the endpoint says when it is not well`(status: Int) async throws {
+    func `A failed probe prints the endpoint's answer`(status: Int) async throws {
         let server = try LoopbackHTTPServer { _ in
             .init(status: status, body: "no partitions\u{1B}[2J yet\nmore\n")
         }
@@ -40,7 +40,7 @@ struct ProbeTests {
         #expect(error == "locsearch: status \(status): no partitions [2J yet\n")
     }
 
-    @Test func `Probe fails in one line when nobody answers`() async throws {
+    @Test func `A probe fails with one line if no server answers`() async throws {
         let port = try RawServer.unusedPort()
         let (code, error) = try await probe("http://127.0.0.1:\(port)/readyz")
         #expect(code == 69)
@@ -48,7 +48,7 @@ struct ProbeTests {
         #expect(error.split(separator: "\n").count == 1, "\(error)")
     }
 
-    @Test func `Probe gives up when its time is over`() async throws {
+    @Test func `A probe ends when its timeout is over`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.waitForClose()
@@ -63,7 +63,7 @@ struct ProbeTests {
     }
 
     @Test(arguments: [["ftp://127.0.0.1/"], ["127.0.0.1:8080"], ["http://127.0.0.1/", "--timeout", "2m"]])
-    func `Probe refuses what it cannot ask`(arguments: [String]) async throws {
+    func `A probe rejects an address that it cannot call`(arguments: [String]) async throws {
         let program = try RunningProgram(["probe"] + arguments)
         defer { program.end() }
         try await eventually("the probe ends", within: .seconds(30)) { !program.isRunning }
@@ -71,9 +71,9 @@ struct ProbeTests {
     }
 
     /// The simulator's health check in compose.yaml.
-    @Test func `Simulator is well for its health check`() async throws {
-        let simulator = try await SimulatorServer.start(SimulatorConfiguration())
-        let url = simulator.baseURL
+    @Test func `The simulator passes its health check`() async throws {
+        let simulator = try SimulatorServer(SimulatorConfiguration())
+        let url = try await simulator.start()
 
         let (code, error) = try await probe("\(url)/_sim/stats")
         #expect(code == 0, "\(error)")

@@ -23,7 +23,7 @@ struct ProviderDaysTests {
     ]
 
     @Test(arguments: days)
-    func `Day goes from midnight to midnight of its zone`(
+    func `A day lasts from midnight to midnight in its time zone`(
         day: (zone: String, moment: String, label: String, begin: String, end: String)
     ) throws {
         let zone = try #require(TimeZone(identifier: day.zone))
@@ -33,7 +33,7 @@ struct ProviderDaysTests {
         #expect(found.end == (try Self.date(day.end)))
     }
 
-    @Test func `Day that has ended is not remembered`() throws {
+    @Test func `A day that has ended is not cached`() throws {
         let days = ProviderDays([.hotpepper: try #require(TimeZone(identifier: "Asia/Tokyo"))])
         let moment = try Self.date("2026-11-23T14:59:59Z")
         #expect(days.day(of: .hotpepper, at: moment)?.label == "2026-11-23")
@@ -42,7 +42,7 @@ struct ProviderDaysTests {
         #expect(days.day(of: .googlePlaces, at: moment) == nil)
     }
 
-    @Test func `Day ends by the clock of deadlines`() throws {
+    @Test func `The end of a day is an instant of the clock of deadlines`() throws {
         let days = ProviderDays([.hotpepper: try #require(TimeZone(identifier: "Asia/Tokyo"))])
         let now = Instant.now
         let day = days.days(at: try Self.date("2026-11-23T14:59:00Z"), now: now)[.hotpepper]

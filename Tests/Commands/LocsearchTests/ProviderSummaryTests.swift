@@ -40,7 +40,7 @@ struct ProviderSummaryTests {
         return ProviderSummary.all([busy, status(of: .googlePlaces), other])
     }
 
-    @Test func `Status shows each figure of a provider`() {
+    @Test func `The status shows each figure of a provider`() {
         var json = JSONWriter(capacity: 1024)
         json.beginArray()
         for summary in Self.summaries { json.object { summary.write(to: &$0) } }
@@ -61,7 +61,7 @@ struct ProviderSummaryTests {
                 """#)
     }
 
-    @Test func `Metrics show each figure of a provider`() {
+    @Test func `The metrics show each figure of a provider`() {
         // The line before each type is the help of docs/metrics.md.
         let lines = ProviderSummary.prometheusText(Self.summaries).split(separator: "\n")
         #expect(lines.count { $0.hasPrefix("# HELP") } == lines.count { $0.hasPrefix("# TYPE") })

@@ -9,12 +9,12 @@ struct QuotaScopesTests {
     private let scopes = QuotaScopes(group: "workers", requestsTopic: "requests")
 
     /// The expected digests are those of Python's `hmac.new(key, text, "sha256")`, with zero bytes between the key's parts.
-    @Test func `Digests are the start of an HMAC`() {
+    @Test func `A digest is the start of an HMAC`() {
         #expect(scopes.fleet == "17d30eab24")
         #expect(scopes.scope(of: .hotpepper, key: "secret").key == "525e0fc691")
     }
 
-    @Test func `Digests tell keys and fleets apart`() {
+    @Test func `Digests distinguish keys and fleets`() {
         let others = QuotaScopes(group: "workers", requestsTopic: "others")
         let digests = [
             scopes.scope(of: .hotpepper, key: "secret").key, scopes.scope(of: .hotpepper, key: "another").key,

@@ -33,7 +33,7 @@ struct RecommendedTopicTests {
     }
 
     @Test(arguments: [1024, 65_536, 1_048_576, 10_485_760])
-    func `Largest request fits into its topic and its dead letter too`(maxRequestBytes: Int) throws {
+    func `The largest request fits into its topic, and its dead letter too`(maxRequestBytes: Int) throws {
         let topics = Self.topics(maxRequestBytes: maxRequestBytes)
         let bytes = try topics.map { try #require($0.value(of: "max.message.bytes").flatMap { Int($0) }) }
 
@@ -42,13 +42,13 @@ struct RecommendedTopicTests {
     }
 
     @Test(arguments: [(1, "1"), (2, "1"), (3, "2"), (5, "2")])
-    func `One broker may always be away where there are replicas`(replicas: Int, expected: String) {
+    func `With replicas, one broker may always be away`(replicas: Int, expected: String) {
         var choices = RecommendedTopic.Choices()
         choices.replicationFactor = replicas
         for topic in Self.topics(choices) { #expect(topic.value(of: "min.insync.replicas") == expected) }
     }
 
-    @Test func `Topic made as recommended does not deviate`() {
+    @Test func `A topic with the recommended configuration does not deviate`() {
         for topic in Self.topics() {
             let found = ClusterDescription.Topic(partitions: topic.partitions, replicationFactor: 3)
             #expect(topic.deviations(of: found, configuration: Self.configuration(topic)).isEmpty)
@@ -66,7 +66,7 @@ struct RecommendedTopicTests {
         (.requests, "unclean.leader.election.enable", "true", true),
     ]
     @Test(arguments: judgements)
-    func `Only what could do harm deviates`(
+    func `Only a harmful difference is a deviation`(
         role: RecommendedTopic.Role, name: String, value: String, deviates: Bool
     ) throws {
         let topic = try Self.topic(role)
@@ -77,7 +77,7 @@ struct RecommendedTopicTests {
         #expect(deviations.map(\.what) == (deviates ? [name] : []))
     }
 
-    @Test func `Brokers are asked to set nothing that hosted ones refuse`() throws {
+    @Test func `A new topic has no setting that hosted brokers reject`() throws {
         let new = try Self.topic(.results).new
         #expect(
             new.configuration == [
@@ -86,7 +86,7 @@ struct RecommendedTopicTests {
             ])
     }
 
-    @Test func `Kafkas own tools get the same topics`() throws {
+    @Test func `Kafka's own tools create the same topics`() throws {
         let command = try #require(
             TopicTexts.shell([try Self.topic(.deadLetters)], bootstrapServers: "kafka:9092").first)
         #expect(
@@ -97,7 +97,7 @@ struct RecommendedTopicTests {
                 """)
     }
 
-    @Test func `Operations page has the recommendation`() throws {
+    @Test func `The operations page has the recommendation`() throws {
         let root = Repository.folder
         let page = try String(contentsOf: root.appending(path: "docs/operations.md"), encoding: .utf8)
         #expect(page.contains(TopicTexts.markdown(Self.topics())))

@@ -15,7 +15,7 @@ struct RedrivePlanTests {
             at: RedriveMark(partition: 0, offset: offset))
     }
 
-    @Test func `Records that crash workers stay unless forced`() {
+    @Test func `Records that crash workers are redriven only with force`() {
         let letters = [letter(0, reason: nil), letter(1, reason: DeadLetter.crashedWorkers)]
         let plan = RedrivePlan(letters, limit: nil)
         #expect(plan.chosen.map(\.mark.offset) == [0])

@@ -10,7 +10,7 @@ struct RequestTimesTests {
         times[SourcePosition(topic: "requests", partition: 3, offset: offset)]
     }
 
-    @Test func `Newest requests are remembered`() {
+    @Test func `The times of the newest requests are kept`() {
         var times = RequestTimes(most: 100)
         for offset in 0..<1000 as Range<Int64> {
             times.note(partition: TopicPartition("requests", 3), offset: offset, WallTime(milliseconds: offset))
@@ -22,7 +22,7 @@ struct RequestTimesTests {
         #expect(times[SourcePosition(topic: "requests", partition: 4, offset: 999)] == nil)
     }
 
-    @Test func `Request that is read twice takes one place`() {
+    @Test func `A request that is read twice has one entry`() {
         var times = RequestTimes(most: 2)
         for _ in 0..<10 { times.note(partition: TopicPartition("requests", 3), offset: 1, WallTime(milliseconds: 1)) }
         times.note(partition: TopicPartition("requests", 3), offset: 2, WallTime(milliseconds: 2))

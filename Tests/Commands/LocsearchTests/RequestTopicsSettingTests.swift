@@ -31,7 +31,7 @@ struct RequestTopicsSettingTests {
         #expect(settings.worker().topics == settings.topics)
     }
 
-    @Test func `Standard class is the first named`() throws {
+    @Test func `The default class is the first one listed`() throws {
         let topic = try #require(try load(["topics.requests": "a:batch+interactive"]).topics.requestTopics.first)
         #expect(topic.standardClass == .batch)
         #expect(topic.classes == [.interactive, .batch])
@@ -49,7 +49,7 @@ struct RequestTopicsSettingTests {
         ("a:batch+batch", "\"a\" has the class batch twice"),
         ("a: batch", "\" batch\" is not a request class"),
     ])
-    func `Mistake is named on one line`(text: String, fault: String) {
+    func `A mistake is named on one line`(text: String, fault: String) {
         let error = #expect(throws: SettingsError.self) { try load(["topics.requests": text]) }
         let line = error.map { "\($0)" } ?? ""
         #expect(
@@ -64,7 +64,7 @@ struct RequestTopicsSettingTests {
         ("YAML lines", "a.yaml", "topics:\n  requests:\n    - a\n    - b:batch\n"),
         ("JSON", "a.json", #"{"topics":{"requests":["a","b:batch"]}}"#),
     ])
-    func `Files have them as list`(form: String, name: String, text: String) throws {
+    func `A settings file has the topics as a list`(form: String, name: String, text: String) throws {
         let path = try SettingsFolder.write(text, as: name)
         defer { SettingsFolder.remove(path) }
         let settings = try Settings.load(flags: [:], file: path, environment: [:])
@@ -73,7 +73,7 @@ struct RequestTopicsSettingTests {
 
     /// A worker would answer its own outcomes, or read other workers' fleet messages as requests.
     @Test(arguments: ["topics.results", "topics.errors", "topics.deadLetters", "topics.fleet"])
-    func `Second topic that is another topic too is refused`(other: String) throws {
+    func `A topic of requests that has another purpose too is rejected`(other: String) throws {
         let settings = try load(["topics.requests": "a,one:batch", other: "one"])
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
         #expect(error.map { "\($0)" } == "\(other) is \"one\", as is topics.requests: expected different topics")
@@ -91,7 +91,7 @@ struct RequestTopicsSettingTests {
         }
     }
 
-    @Test func `Shares by partitions need one topic`() throws {
+    @Test func `Quota shares by partitions need a single topic`() throws {
         let limit = ["providers.hotpepper.requestsPerSecond": "5", "providers.hotpepper.limitMode": "by-partitions"]
         #expect(try refusal(limit) == nil)
         let several = limit.merging(["topics.requests": "a,b:batch"]) { $1 }

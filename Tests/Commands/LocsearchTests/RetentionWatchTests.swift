@@ -16,7 +16,7 @@ struct RetentionWatchTests {
             id: TopicPartition(topic, number), open: 0, committed: committed, end: end, next: next)
     }
 
-    @Test func `Requests before the first young one are counted`() {
+    @Test func `Requests before the first recent record are counted`() {
         let waiting = [
             Self.partition(0, next: 10, end: 50),  // 5 are too old
             Self.partition(1, next: nil, committed: 20, end: 30),  // none is
@@ -36,7 +36,7 @@ struct RetentionWatchTests {
     ]
 
     @Test(arguments: retentions)
-    func `Retention is read from the topics settings`(text: String?, expected: Duration?) {
+    func `The retention is read from the topic's configuration`(text: String?, expected: Duration?) {
         let settings = text.map { ["retention.ms": $0] } ?? [:]
         #expect(RetentionWatch.retention(from: settings) == expected)
     }
@@ -47,7 +47,7 @@ struct RetentionWatchTests {
     ]
 
     @Test(arguments: middles)
-    func `Middle of a retention is never before1970`(retention: Duration, now: Int64, expected: Int64) {
+    func `The middle of a retention is never before 1970`(retention: Duration, now: Int64, expected: Int64) {
         #expect(RetentionWatch.middle(of: retention, before: now) == expected)
     }
 }

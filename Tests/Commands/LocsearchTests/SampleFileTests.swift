@@ -10,7 +10,7 @@ import Testing
 struct SampleFileTests {
     static let sample = Repository.folder.appending(path: "ops/worker.yaml")
 
-    @Test func `Sample changes nothing for whoever takes it unchanged`() throws {
+    @Test func `The unchanged sample has the defaults`() throws {
         let settings = try Settings.load(flags: [:], file: Self.sample.path, environment: [:])
         try settings.validate()
 
@@ -19,7 +19,7 @@ struct SampleFileTests {
         }
     }
 
-    @Test func `Sample names every setting that has a default`() throws {
+    @Test func `The sample names every setting that has a default`() throws {
         let entries = try SettingsFile(path: Self.sample.path).entries
 
         for setting in Setting.all where setting.defaultValue != nil {
@@ -27,7 +27,7 @@ struct SampleFileTests {
         }
     }
 
-    @Test func `Every setting without a default is a comment that can be uncommented`() throws {
+    @Test func `Every setting without a default is a comment to uncomment`() throws {
         let uncommented = try SettingsFolder.write(try Self.uncommented(), as: "worker.yaml")
         defer { SettingsFolder.remove(uncommented) }
         let entries = try SettingsFile(path: uncommented).entries

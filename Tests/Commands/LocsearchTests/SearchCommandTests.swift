@@ -11,7 +11,7 @@ import Testing
 struct SearchCommandTests {
     private static let topics = ["requests": 1, "results": 1, "errors": 1]
 
-    @Test(.timeLimit(.minutes(2))) func `Request expires when nobody waits for it any more`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `The command's request expires with its timeout`() async throws {
         let broker = try TestBroker(topics: Self.topics)
         let names = Self.topics.keys.flatMap { ["--topics-\($0)", broker.name($0)] }
         let program = try RunningProgram(

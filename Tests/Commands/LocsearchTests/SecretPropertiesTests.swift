@@ -30,7 +30,9 @@ struct SecretPropertiesTests {
         return program.output + program.error
     }
 
-    @Test(arguments: names) func `Config shows name and not value`(name: String) async throws {
+    @Test(arguments: names) func `The name of a secret property is shown, and its value is not`(name: String)
+        async throws
+    {
         let properties = "\(name)=\(Self.secret)"
         for arguments in [["config"], ["config", "--json"]] {
             let output = try await output(of: arguments, properties: properties)
@@ -44,7 +46,7 @@ struct SecretPropertiesTests {
         ("some.url", "https://\(secret)@host", "https://(hidden)@host"),
         ("some.urls", "http://a:\(secret)@h,http://b:\(secret)@i", "http://a:(hidden)@i"),
     ])
-    func `Config shows AURL without its password`(name: String, value: String, shown: String) async throws {
+    func `A URL is shown without its password`(name: String, value: String, shown: String) async throws {
         for arguments in [["config"], ["config", "--json"]] {
             let output = try await output(of: arguments, properties: "\(name)=\(value)")
             #expect(output.contains("\(name)=\(shown)"), "\(arguments): \(output)")
@@ -52,7 +54,7 @@ struct SecretPropertiesTests {
         }
     }
 
-    @Test(arguments: names) func `Log line does not hold the secret`(name: String) throws {
+    @Test(arguments: names) func `A log line does not contain a secret property's value`(name: String) throws {
         // A different value for each name, because the registry of secrets is shared by the process.
         let value = "\(Self.secret)-\(name.hashValue)"
         let settings = try Settings.load(
@@ -63,7 +65,7 @@ struct SecretPropertiesTests {
         #expect(SecretRegistry.shared.redacted("librdkafka says \(value)") == "librdkafka says ***")
     }
 
-    @Test func `Proxy password is redacted in both spellings`() throws {
+    @Test func `A proxy's password is redacted in both spellings`() throws {
         let settings = try Settings.load(
             flags: ["http.proxy": "http://user:Zq7%40proxy%2FWx@127.0.0.1:1"], file: nil, environment: [:])
 
@@ -77,7 +79,7 @@ struct SecretPropertiesTests {
         ("hotpepper.baseURL", "ftp://user:\(secret)@host"), ("kafka.properties", "sasl.token=\(secret),=x"),
         ("http.proxy", "http://user:\(secret)@a b"), ("topics.requests", "user:\(secret)@host"),
     ])
-    func `A value that does not fit is not shown where it may hide a secret`(name: String, value: String) {
+    func `An invalid value that may hold a secret is not shown`(name: String, value: String) {
         let error = #expect(throws: SettingsError.self) {
             try Settings.load(flags: [name: value], file: nil, environment: [:])
         }

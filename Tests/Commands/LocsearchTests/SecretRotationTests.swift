@@ -47,7 +47,7 @@ struct SecretRotationTests {
         func remove() { try? FileManager.default.removeItem(at: folder) }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Worker goes on with new secrets at the next request`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker uses new secrets from the next request on`() async throws {
         let files = try Files()
         defer { files.remove() }
         try files.replace("hotpepper", with: Self.oldKey)
@@ -128,7 +128,7 @@ struct SecretRotationTests {
         ("127.0.0.1", true), ("localhost", true), ("::1", true), ("127.1.2.3", true), ("0.0.0.0", false), ("::", false),
         ("10.0.0.7", false), ("worker-0", false),
     ])
-    func `Address that others reach is not taken for local`(host: String, isLocal: Bool) throws {
+    func `An address that other machines reach is not local`(host: String, isLocal: Bool) throws {
         let settings = try Settings.load(flags: ["admin.host": host], file: nil, environment: [:])
         #expect(settings.isLocal("admin.host") == isLocal)
     }

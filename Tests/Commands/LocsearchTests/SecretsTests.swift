@@ -40,7 +40,7 @@ struct SecretsTests {
         }
     }
 
-    @Test func `Secret words are found in every spelling of a property`() {
+    @Test func `The check finds the secrets in Base64 at any position`() {
         for secret in [Self.hotpepper, Self.google, Self.sasl, Self.proxy] {
             for prefix in ["", "a", "ab", "\u{0}user\u{0}"] {
                 let encoded = Data((prefix + secret).utf8).base64EncodedString()
@@ -101,7 +101,7 @@ struct SecretsTests {
             """
     }
 
-    @Test(.timeLimit(.minutes(3))) func `Keys never leave a worker whatever its providers do`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Keys never leave a worker, whatever its providers do`() async throws {
         let (broker, simulator) = (
             try RunningProgram(["broker", "--partitions", "2"]), try RunningProgram(["simulate"])
         )
@@ -211,7 +211,7 @@ struct SecretsTests {
             ["KAFKA_SECURITY_SASL_MECHANISM": "SCRAM-SHA-256", "KAFKA_SECURITY_SASL_PASSWORD": sasl],
             ["KAFKA_PROPERTIES": "debug=all,sasl.mechanism=PLAIN,sasl.password=\(sasl)"],
         ])
-    func `A password is not shown where logging in fails`(settings: [String: String]) async throws {
+    func `A failed login does not show the password`(settings: [String: String]) async throws {
         let broker = try RunningProgram(["broker"])
         defer { broker.end() }
         try await eventually("the broker tells its address") { broker.firstLine != nil }
@@ -252,7 +252,7 @@ struct SecretsTests {
             ["--kafka-properties", "sasl.oauthbearer.assertion.no.such=\(sasl)"],
             ["--kafka-bootstrap-servers", "SASL_SSL://user:\(sasl)@127.0.0.1:1"],
         ])
-    func `A wrong setting is named without what it hides`(arguments: [String]) async throws {
+    func `A wrong setting is named without its secret`(arguments: [String]) async throws {
         let worker = try RunningProgram(
             ["worker", "--log-level", "critical"] + arguments,
             environment: ["ADMIN_PORT": "0", "GOOGLE_PLACES_API_KEY": Self.google])

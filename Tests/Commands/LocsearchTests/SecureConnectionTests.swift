@@ -89,7 +89,7 @@ struct SecureConnectionTests {
 
     // MARK: - TLS
 
-    @Test func `Broker is trusted by its authority and its name`() async throws {
+    @Test func `A broker is trusted by its authority and its name`() async throws {
         let (certificates, broker) = (try await Certificates(), try EmbeddedBroker())
         defer { certificates.remove() }
         func front(as name: Certificates.Name) async throws -> SecureFront {
@@ -113,7 +113,7 @@ struct SecureConnectionTests {
         try await expectRefusals(wrong, [(trusting, "the broker's certificate is not trusted")])
     }
 
-    @Test func `Broker that speaks no TLS is named`() async throws {
+    @Test func `A broker without TLS is named`() async throws {
         let broker = try EmbeddedBroker()
         let front = try await SecureFront(broker.bootstrapServers, [])
         defer { front.end() }
@@ -127,7 +127,7 @@ struct SecureConnectionTests {
             ])
     }
 
-    @Test func `Broker that wants TLS is named to a client that speaks plainly`() async throws {
+    @Test func `A broker that requires TLS is named to a client without it`() async throws {
         let (certificates, broker) = (try await Certificates(), try EmbeddedBroker())
         defer { certificates.remove() }
         let front = try await SecureFront(
@@ -142,7 +142,7 @@ struct SecureConnectionTests {
             ])
     }
 
-    @Test func `Web server in place of a broker is named`() async throws {
+    @Test func `A web server in place of a broker is named`() async throws {
         let server = try RawServer { connection in
             connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             connection.endSending()
@@ -169,7 +169,7 @@ struct SecureConnectionTests {
         }
     }
 
-    @Test func `Client shows a certificate where the broker wants one`() async throws {
+    @Test func `A client presents its certificate if the broker requires one`() async throws {
         let (certificates, broker) = (try await Certificates(), try EmbeddedBroker())
         defer { certificates.remove() }
         let front = try await SecureFront(
@@ -195,7 +195,7 @@ struct SecureConnectionTests {
 
     // MARK: - Logins
 
-    @Test func `User logs in with each mechanism and with the right password only`() async throws {
+    @Test func `Each login mechanism accepts only the right password`() async throws {
         let broker = try EmbeddedBroker()
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
         defer { front.end() }
@@ -207,7 +207,7 @@ struct SecureConnectionTests {
             mechanisms.map { (login($0, password: "Zq7wrong"), "rejected the login: check kafka.security.sasl.*") })
     }
 
-    @Test func `Library that kafka4 refuses is named beside the password`() async throws {
+    @Test func `A library whose SCRAM Kafka 4 rejects is named`() async throws {
         let broker = try EmbeddedBroker()
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
         defer { front.end() }
@@ -230,7 +230,7 @@ struct SecureConnectionTests {
     }()
 
     @Test(.enabled(if: hasOIDC, "this librdkafka was built without OIDC"))
-    func `Client logs in with a token of its provider`() async throws {
+    func `A client logs in with a token of its provider`() async throws {
         let broker = try EmbeddedBroker()
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
         defer { front.end() }
@@ -240,7 +240,7 @@ struct SecureConnectionTests {
     }
 
     @Test(.enabled(if: !hasOIDC, "this librdkafka was built with OIDC"))
-    func `Library without OIDC is named`() async throws {
+    func `A library without OIDC is named`() async throws {
         let broker = try EmbeddedBroker()
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
         defer { front.end() }
@@ -255,7 +255,7 @@ struct SecureConnectionTests {
 
     /// librdkafka before 2.2 cannot distinguish a port without logins from a broker that supports no common version of the request.
     /// So its error text names both.
-    @Test func `Port without logins is named before the library`() async throws {
+    @Test func `A port without SASL is named before the library`() async throws {
         let broker = try EmbeddedBroker()
         // One without version 0 of SaslHandshake, and one without SaslHandshake at all, as a port without logins may be.
         let new = try await SecureFront(broker.bootstrapServers, ["--sasl", "--handshake-from", "1"])
@@ -280,7 +280,7 @@ struct SecureConnectionTests {
 
     // MARK: - A whole worker
 
-    @Test(.timeLimit(.minutes(2))) func `Worker serves requests over mutual TLS and SCRAM`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker serves requests over mutual TLS and SCRAM`() async throws {
         let topics = Dictionary(uniqueKeysWithValues: WorkerConfiguration.Topics().all.map { ($0, 2) })
         let (certificates, broker) = (try await Certificates(), try EmbeddedBroker(topics: topics))
         broker.setGroupDelay(.milliseconds(300))

@@ -88,7 +88,7 @@ struct SecuritySettingsTests {
             "kafka.security.keyFile is not set, although keyPassword is set: expected the file with the key of that password"
         ),
     ])
-    func `A worker is told what is missing`(security: [String: String], expected: String) throws {
+    func `A missing security setting is named`(security: [String: String], expected: String) throws {
         let settings = try load(security)
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
         #expect(error?.description == expected)
@@ -106,7 +106,7 @@ struct SecuritySettingsTests {
             ("sasl_ssl", ["sasl.username": "u"], "sasl.mechanism=PLAIN,sasl.password=geheim"),
             (nil, Self.login, "security.protocol=SASL_SSL"), (nil, [:], "sasl.mechanism=PLAIN,sasl.username=u"),
         ] as [(String?, [String: String], String?)])
-    func `What belongs together is taken`(
+    func `Settings that belong together are accepted`(
         protocol name: String?, security: [String: String], properties: String?
     ) throws {
         var security = security
@@ -124,7 +124,7 @@ struct SecuritySettingsTests {
             "kafka.security.sasl.mechanism (command line) and sasl.mechanisms"
         ),
     ])
-    func `A property that overrules a setting is refused`(
+    func `A property that contradicts a setting is rejected`(
         security: [String: String], properties: String, expected: String
     ) throws {
         let settings = try load(security, properties: properties)

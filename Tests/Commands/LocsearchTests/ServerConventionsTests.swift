@@ -88,7 +88,7 @@ struct ServerConventionsTests {
     ]
 
     @Test(.timeLimit(.minutes(2)), arguments: signals)
-    func `Worker takes signals as the convention has it`(row: Signals) async throws {
+    func `A worker handles signals as the convention demands`(row: Signals) async throws {
         let broker = try Self.broker()
         let server = try await Server(
             "trap '' \(row.ignored.isEmpty ? "WINCH" : row.ignored); exec $L worker", on: broker)
@@ -110,7 +110,7 @@ struct ServerConventionsTests {
     }
 
     /// SIGHUP must not end a worker with calls in flight, which would be repeated and paid for again.
-    @Test(.timeLimit(.minutes(2))) func `Search under way is finished when the terminal closes`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A search in flight is finished when the terminal closes`() async throws {
         let broker = try Self.broker()
         let provider = try RunningProgram(["simulate", "--latency", "1s"])
         defer { provider.end() }
@@ -164,7 +164,7 @@ struct ServerConventionsTests {
     // MARK: - HTTP methods
 
     @Test(.timeLimit(.minutes(2)), arguments: ["worker", "console"])
-    func `Server takes methods as the convention has it`(command: String) async throws {
+    func `A server handles HTTP methods as the convention demands`(command: String) async throws {
         let broker = try Self.broker()
         let server = try await Server("exec $L \(command)", on: broker)
         defer { server.program.end() }
@@ -208,12 +208,12 @@ struct ServerConventionsTests {
         HostForm(setting: "hotpepper.baseURL", written: "HTTP://[::1]:80/a/", taken: "HTTP://[::1]:80/a"),
     ]
 
-    @Test(arguments: hostForms) func `Host is taken in every form that it has`(row: HostForm) throws {
+    @Test(arguments: hostForms) func `A host is accepted in each of its forms`(row: HostForm) throws {
         let settings = try? Settings.load(flags: [row.setting: row.written], file: nil, environment: [:])
         #expect(settings?[row.setting] == row.taken)
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Worker tells an address of i pv6 in brackets`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker prints an IPv6 address in brackets`() async throws {
         let broker = try Self.broker()
         let server = try await Server("exec $L worker --admin-host ::1", on: broker)
         defer { server.program.end() }
@@ -241,7 +241,7 @@ struct ServerConventionsTests {
     ]
 
     @Test(.timeLimit(.minutes(2)), arguments: refusals)
-    func `Worker that its group refuses says why and what to do`(row: Refusal) async throws {
+    func `A worker that its group rejects reports why and the cure`(row: Refusal) async throws {
         let broker = try Self.broker()
         broker.fail(.joinGroup, with: try #require(EmbeddedBroker.errorCode(named: row.code)), count: 1000)
         let server = try await Server("exec $L worker", on: broker)

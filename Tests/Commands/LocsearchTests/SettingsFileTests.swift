@@ -48,7 +48,7 @@ struct SettingsFileTests {
         ("a.yaml", "- a\n", "the settings file FILE is not valid: expected one mapping of settings"),
         ("a.yaml", "", "the settings file FILE is not valid: expected one mapping of settings"),
     ])
-    func `A reader of a broken file is told line and cause`(name: String, text: String, expected: String) throws {
+    func `An error in a broken file names the line and the cause`(name: String, text: String, expected: String) throws {
         #expect(try refusal(name: name, text: text) == expected)
     }
 
@@ -74,7 +74,7 @@ struct SettingsFileTests {
             "worker is set twice in one mapping of FILE, first on line 1: keep one of them"
         ),
     ])
-    func `Name that a mapping has twice is reported with its first line`(name: String, text: String, expected: String)
+    func `A name that a mapping has twice is reported with its first line`(name: String, text: String, expected: String)
         throws
     {
         #expect(try refusal(name: name, text: text) == expected)
@@ -98,7 +98,7 @@ struct SettingsFileTests {
             "kafka.properties.client.id is set on line 3 and again on line 4 of FILE: keep one of them"
         ),
     ])
-    func `A setting in dotted and nested form is told with both lines`(name: String, text: String, expected: String)
+    func `A setting in dotted and nested form is reported with both lines`(name: String, text: String, expected: String)
         throws
     {
         #expect(try refusal(name: name, text: text) == expected)
@@ -129,11 +129,11 @@ struct SettingsFileTests {
             "providers.order in FILE, line 2, is not a list of texts or numbers"
         ),
     ])
-    func `A wrong setting is told with its line`(name: String, text: String, expected: String) throws {
+    func `A wrong setting is reported with its line`(name: String, text: String, expected: String) throws {
         #expect(try refusal(name: name, text: text) == expected)
     }
 
-    @Test func `Empty section of a settings file is accepted`() throws {
+    @Test func `An empty section of a settings file is accepted`() throws {
         let path = try SettingsFolder.write("worker:\n  # concurrency: 5\nlog: {level: debug}\n", as: "a.yaml")
         defer { SettingsFolder.remove(path) }
         let settings = try Settings.load(flags: [:], file: path, environment: [:])
@@ -142,7 +142,7 @@ struct SettingsFileTests {
     }
 
     @Test(arguments: ["a.yaml", "a.json"])
-    func `Property with commas stays one property of a mapping`(name: String) throws {
+    func `A property with commas stays one property of a mapping`(name: String) throws {
         let path = try SettingsFolder.write(
             #"{"kafka": {"properties": {"sasl.oauthbearer.config": "scope=a,principal=b", "client.id": "me"}}}"#,
             as: name)
@@ -151,7 +151,7 @@ struct SettingsFileTests {
         #expect(settings.properties == ["sasl.oauthbearer.config": "scope=a,principal=b", "client.id": "me"])
     }
 
-    @Test func `Settings file of nested aliases is refused`() throws {
+    @Test func `A settings file of nested aliases is rejected`() throws {
         var text = "a0: &a0 {x: 1, y: 2}\n"
         for level in 1...12 {
             let before = "*a\(level - 1)"

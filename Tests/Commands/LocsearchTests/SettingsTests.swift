@@ -28,7 +28,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func `Calls are kept of a budget only`() throws {
+    @Test func `Calls are reserved only of a daily budget`() throws {
         let settings = try load(flags: [
             "providers.hotpepper.callsPerDay": "3000", "providers.hotpepper.callsPerDayReserved": "10%",
         ])
@@ -48,7 +48,7 @@ struct SettingsTests {
     }
 
     /// One start reports all errors of all sources.
-    @Test func `All wrong settings are told`() {
+    @Test func `All wrong settings are reported`() {
         let text = refusal {
             try load(
                 flags: ["worker.loops": "none"],
@@ -65,7 +65,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func `Places of a secret that is set twice are told`() throws {
+    @Test func `A secret that is set twice is reported with both places`() throws {
         let settings = try load(
             flags: ["hotpepper.apiKeyFile": "/run/key"], environment: ["HOTPEPPER_API_KEY": "0123456789abcdef"])
         let error = #expect(throws: SettingsError.self) { try settings.hotpepperKey() }
@@ -76,7 +76,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("3", "write 3s for seconds, or 3ms, 3m, 3h"), ("1.5", "write 1.5s"), ("3 s", nil), ("off", nil)])
-    func `Missing unit of a duration is told`(value: String, expected: String?) {
+    func `A missing unit of a duration is reported`(value: String, expected: String?) {
         let text = refusal { try load(flags: ["worker.deadline": value]) }
         #expect(text.hasPrefix("worker.deadline is \"\(value)\" (command line): expected a duration from 1ms to "))
         #expect(text.contains("the unit is missing") == (expected != nil))
@@ -95,7 +95,7 @@ struct SettingsTests {
         #expect(duration.readable == text)
     }
 
-    @Test func `Every default fits its own rule`() throws {
+    @Test func `Every default satisfies its own rule`() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
             #expect(try setting.checked(value) == value, "\(setting.name)")
@@ -114,7 +114,7 @@ struct SettingsTests {
         ),
         ("admin.port", "ADMIN_PORT", "--admin-port"),
     ])
-    func `Names are the contracts`(name: String, environment: String, flag: String) throws {
+    func `Names are those of the contract`(name: String, environment: String, flag: String) throws {
         let setting = try #require(Setting.byName[name])
         #expect(setting.environmentName == environment)
         #expect(setting.flagName == flag)
@@ -129,7 +129,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func `Setting of a provider overrides that of all providers`() throws {
+    @Test func `A provider's setting overrides that of all providers`() throws {
         let file = (
             name: "a.yaml", text: "providers: {default: {maxAttempts: 2, burst: 9}, hotpepper: {maxAttempts: 5}}"
         )
@@ -146,7 +146,7 @@ struct SettingsTests {
         #expect(origin == settings.values["providers.default.burst"]?.origin)
     }
 
-    @Test func `Flags win over environment over file over default`() throws {
+    @Test func `Flags override the environment, which overrides files and defaults`() throws {
         let file = (
             name: "a.json", text: #"{"kafka":{"groupId":"file"},"topics":{"results":"file"},"worker":{"loops":2}}"#
         )
@@ -180,7 +180,9 @@ struct SettingsTests {
                 "worker:\n  concurrency: 64\n  maxAge: off\nkafka:\n  properties:\n    debug: broker,topic\nproviders:\n  order: [google-places, hotpepper]\n"
         ),
     ]
-    @Test(arguments: files) func `Files say the same in every form`(file: (name: String, text: String)) throws {
+    @Test(arguments: files) func `A settings file means the same in every form`(file: (name: String, text: String))
+        throws
+    {
         let settings = try load(file: file)
         #expect(settings.integer("worker.concurrency") == 64)
         #expect(settings.duration("worker.maxAge") == nil)
@@ -223,7 +225,7 @@ struct SettingsTests {
 
     /// A worker whose topics are the same would answer its own outcomes, or read them as other workers' messages.
     @Test(arguments: topicSettings, topicSettings)
-    func `Topic that is another topic too is refused on one line`(first: String, second: String) throws {
+    func `A topic with two purposes is rejected on one line`(first: String, second: String) throws {
         guard first < second else { return }
         let settings = try load(flags: [first: "one", second: "one"])
         for check in [settings.validate, settings.requireSeparateTopics] {
@@ -239,7 +241,7 @@ struct SettingsTests {
         #expect(Setting.all.map(\.name).filter { $0.hasPrefix("topics.") }.sorted() == Self.topicSettings.sorted())
     }
 
-    @Test func `Fields of Google are taken as a name or a list`() throws {
+    @Test func `Google's fields are accepted as a name or a list`() throws {
         #expect(try load()["googlePlaces.fields"] == "enterprise")
         #expect(try load(flags: ["googlePlaces.fields": "essentials"])["googlePlaces.fields"] == "essentials")
         let list = (name: "a.yaml", text: "googlePlaces:\n  fields: [displayName, location]\n")
@@ -247,11 +249,11 @@ struct SettingsTests {
     }
 
     @Test(arguments: ["a:1", "a-b.c_d:65535, 10.0.0.1:9092", "[::1]:9092", "[fe80::1%25eth0]:1"])
-    func `Addresses of every kind are taken`(value: String) throws {
+    func `Broker addresses of every kind are accepted`(value: String) throws {
         #expect(try load(flags: ["kafka.bootstrapServers": value])["kafka.bootstrapServers"] == value)
     }
 
-    @Test func `Config hides the value of a secret`() {
+    @Test func `An error hides the value of a secret`() {
         let refusal = refusal { try load(environment: ["HOTPEPPER_API_KEY": "geheim\u{7}"]) }
         #expect(refusal.contains("hotpepper.apiKey"))
         #expect(!refusal.contains("geheim"))
@@ -281,7 +283,7 @@ struct SettingsTests {
         ("KAFKA_BOOSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"), ("HOTPEPPER_APIKEY", "HOTPEPPER_API_KEY"),
         ("TOPICS_RESULT", "TOPICS_RESULTS"), ("LOCSEARCH_CONFG", "LOCSEARCH_CONFIG"),
     ])
-    func `A misspelt variable is warned about with what was meant`(name: String, meant: String) throws {
+    func `A misspelt variable is warned about with the nearest name`(name: String, meant: String) throws {
         let settings = try load(environment: [name: "x"])
         #expect(settings.warnings == ["the environment variable \(name) is not a setting: did you mean \(meant)?"])
     }
@@ -290,7 +292,7 @@ struct SettingsTests {
         "KAFKA_PORT", "KAFKA_SERVICE_HOST", "KAFKA_SERVICE_PORT", "KAFKA_PORT_9092_TCP", "ADMIN_SERVICE_PORT",
         "WORKER_ID", "LOG_DIR", "KAFKA_HOME", "HTTP_PROXY", "LOGNAME", "PATH", "LOCSEARCH_CONFIG_DIR", "KAFKA_OPTS",
     ])
-    func `Others variables do not matter`(name: String) throws {
+    func `Variables of other programs are ignored`(name: String) throws {
         #expect(try load(environment: [name: "whatever"]).isDefault("kafka.groupId"))
     }
 
@@ -307,7 +309,7 @@ struct SettingsTests {
         "kafka.bootstrapServers", "kafka.groupId", "topics.requests", "worker.maxAge", "kafka.security.protocol",
         "kafka.security.sasl.mechanism", "providers.hotpepper.requestsPerSecond", "hotpepper.baseURL",
     ])
-    func `An empty value is refused wherever it stands`(name: String) throws {
+    func `An empty value is rejected from every source`(name: String) throws {
         let setting = try #require(Setting.byName[name])
         for empty in ["", "  "] {
             for (flags, environment, origin) in [
@@ -320,12 +322,12 @@ struct SettingsTests {
         }
     }
 
-    @Test func `Empty flag is refused even for a key`() {
+    @Test func `An empty flag is rejected even for a key`() {
         let refusal = refusal { try load(flags: ["hotpepper.apiKey": ""]) }
         #expect(refusal.hasPrefix("hotpepper.apiKey is empty (command line)"))
     }
 
-    @Test func `Error names a settings file that is missing`() {
+    @Test func `An error names a missing settings file`() {
         let refusal = refusal { try load(environment: ["LOCSEARCH_CONFIG": "/nowhere/a.yaml"]) }
         #expect(refusal == "the settings file /nowhere/a.yaml cannot be read")
     }
@@ -348,7 +350,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("key\n", "key"), ("key", "key"), (" key \r\n", "key")])
-    func `Key file is read without its line end`(content: String, key: String) throws {
+    func `A key file is read without its line end`(content: String, key: String) throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
         try Data(content.utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -358,7 +360,7 @@ struct SettingsTests {
     @Test(arguments: [
         ("http://127.0.0.1:80/", "http://127.0.0.1:80"), ("https://a.b/c//", "https://a.b/c"), ("http://a", "http://a"),
     ])
-    func `Slashes at the end of AURL are dropped`(value: String, expected: String) throws {
+    func `Slashes at the end of a URL are dropped`(value: String, expected: String) throws {
         #expect(try #require(Setting.byName["hotpepper.baseURL"]).checked(value) == expected)
     }
 
@@ -367,12 +369,23 @@ struct SettingsTests {
         ("2m", .seconds(120)),
         ("1h", .seconds(3600)), ("0ms", .zero),
     ])
-    func `Durations read back`(text: String, duration: Duration) {
+    func `Durations are read from their texts`(text: String, duration: Duration) {
         #expect(Duration(text: text) == duration)
         #expect(Duration(text: duration.text) == duration)
     }
 
-    @Test func `List of librdkafka properties is read`() {
+    @Test(arguments: [
+        (nil, StartPosition.earliest), ("earliest", .earliest), ("latest", .latest),
+        ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
+        ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
+    ])
+    func `A consumer starts at the configured position`(value: String?, expected: StartPosition) throws {
+        let settings = try load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
+
+        #expect(try settings.consumer().startFrom == expected)
+    }
+
+    @Test func `A list of librdkafka properties is read`() {
         #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
         #expect(Setting.properties("x=a=b") == ["x": "a=b"])
         #expect(Setting.properties(#"a=b\,c=d,e=f"#) == ["a": "b,c=d", "e": "f"])
@@ -380,7 +393,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("settings", Setting.markdownTables), ("metrics", MetricDescription.markdownTables)])
-    func `Page has the table that the program writes`(page: String, table: String) throws {
+    func `The page has the table that the program writes`(page: String, table: String) throws {
         let root = Repository.folder
         let text = try String(contentsOf: root.appending(path: "docs/\(page).md"), encoding: .utf8)
 

@@ -31,7 +31,7 @@ struct SeveralTopicsTests {
 
     // MARK: - offsets
 
-    @Test func `Offsets are shown by topic and in all`() {
+    @Test func `Offsets are shown by topic and in total`() {
         #expect(
             Self.report.text == [
                 "group g: Empty, no member",
@@ -48,7 +48,7 @@ struct SeveralTopicsTests {
         #expect(Self.report.json[2].hasPrefix(#"{"group":"g","topic":"night","partition":0,"committed":100,"#))
     }
 
-    @Test func `Reset of several topics names the topic of each partition`() {
+    @Test func `A reset of several topics names each partition's topic`() {
         let partitions = [Self.report.partitions[0], Self.report.partitions[2]]
         let plan = ResetPlan(
             partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 })
@@ -58,7 +58,18 @@ struct SeveralTopicsTests {
                 "night          0   100  10  90 repeated",
             ])
         #expect(plan.commits[partitions[0].id] == CommittedOffset(10))
-        #expect(plan.commits[partitions[1].id] == CommittedOffset(10))
+        #expect(plan.commits[partitions[1].id] == CommittedOffset(10, fields: ["note"]))
+    }
+
+    /// Each topic has its own start position.
+    @Test func `A commit in one topic does not affect the other`() {
+        let report = OffsetsReport(
+            group: "g", topics: Self.topics, presence: .untold("no answer"),
+            partitions: [Self.partition("live", 0, at: 8, end: 10), Self.partition("night", 0, at: nil, end: 7)])
+        let waiting = report.waiting(inNewGroupFrom: .latest)
+        #expect(waiting[TopicPartition("live", 0)]?.count == 2)
+        #expect(waiting[TopicPartition("night", 0)] == nil)
+        #expect(report.waiting(inNewGroupFrom: .earliest)[TopicPartition("night", 0)]?.count == 7)
     }
 
     // MARK: - status
@@ -69,7 +80,7 @@ struct SeveralTopicsTests {
         return backlog
     }
 
-    @Test func `Status tells what waits by topic and in all`() {
+    @Test func `The status shows the backlog by topic and in total`() {
         let lines = StatusText.lines(of: PipelineReport(backlog: Self.backlog), workers: [])
         for line in [
             "waiting   605 requests", "lag       602 behind the committed offsets",
@@ -80,7 +91,7 @@ struct SeveralTopicsTests {
         ] { #expect(lines.contains(line), "\(line) in \(lines.joined(separator: "\n"))") }
     }
 
-    @Test func `Programs are told by topic`() throws {
+    @Test func `The status JSON has each topic`() throws {
         let text = StatusText.json(of: PipelineReport(backlog: Self.backlog), workers: [])
         let status = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let backlog = try #require(status["backlog"] as? [String: Any])
@@ -94,7 +105,7 @@ struct SeveralTopicsTests {
         #expect(partitions.map { $0["topic"] as? String } == ["live", "live", "night", "night"])
     }
 
-    @Test func `Metrics have the topic of each partition`() {
+    @Test func `The metrics have the topic of each partition`() {
         let metrics = PrometheusDocument(PipelineMetrics.text(of: PipelineReport(backlog: Self.backlog)))
         #expect(metrics.problems.isEmpty, "\(metrics.problems)")
         #expect(metrics.value("locsearch_group_waiting", ["group": "g", "topic": "night", "partition": "0"]) == 600)
@@ -104,7 +115,7 @@ struct SeveralTopicsTests {
 
     // MARK: - topics and doctor
 
-    @Test func `Each topic of requests is made as one`() {
+    @Test func `Each topic of requests has the recommended configuration`() {
         var names = WorkerConfiguration.Topics()
         names.requestTopics = Self.topics
         let all = RecommendedTopic.all(names: names, maxRequestBytes: 65_536)
@@ -119,7 +130,7 @@ struct SeveralTopicsTests {
             (2, 6, 4, true, "live, the first of topics.requests, has 2 partitions, but worker.loops is 4"),
             (2, 6, 4, false, nil),
         ] as [(Int, Int, Int, Bool, String?)])
-    func `Doctor names loops that the topics have too few partitions for`(
+    func `The doctor names loops without partitions`(
         first: Int, second: Int, loops: Int, sharesLimits: Bool, text: String?
     ) {
         let finding = TopicsCheck().lookAtLoops(
@@ -137,7 +148,7 @@ struct SeveralTopicsTests {
             at: RedriveMark(partition: 0, offset: offset))
     }
 
-    @Test func `Letters go back to the topic that they came from`() {
+    @Test func `Letters are redriven to the topic that they came from`() {
         var names = WorkerConfiguration.Topics()
         names.requestTopics = Self.topics
         let targets = RedriveTargets(names)
@@ -155,7 +166,7 @@ struct SeveralTopicsTests {
         #expect(targets.words(for: []) == "live")
     }
 
-    @Test func `Filter chooses letters by their topic`() throws {
+    @Test func `A filter selects letters by their topic`() throws {
         let filter = try DeadLetterFilter.parse(["--topic", "night"])
         for (topic, matches) in [("night", true), ("live", false)] {
             let record = IncomingRecord(
@@ -166,11 +177,11 @@ struct SeveralTopicsTests {
     }
 
     @Test(arguments: [("live-3-7", "live"), ("night-0@12", "night"), ("other-0-1", nil)] as [(String, String?)])
-    func `Position in any topic of requests is found`(text: String, topic: String?) {
+    func `A position in any topic of requests is found`(text: String, topic: String?) {
         #expect(SoughtRequest(text, in: ["live", "night"]).position?.topic == topic)
     }
 
-    @Test func `Times of partitions with one number are kept apart`() {
+    @Test func `Times are kept apart for partitions of the same number`() {
         var times = RequestTimes()
         times.note(partition: TopicPartition("live", 0), offset: 4, WallTime(milliseconds: 1))
         #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == WallTime(milliseconds: 1))
@@ -250,7 +261,7 @@ struct SeveralTopicsCommandTests {
         #expect(ids.map { commits[$0]?.offset } == [4, 10, 20])
     }
 
-    @Test func `Status and explain look at all topics`() async throws {
+    @Test func `The status and explain commands read all topics`() async throws {
         try await fill()
         let status = try await run("status", "--window", "200ms")
         #expect(
@@ -262,7 +273,7 @@ struct SeveralTopicsCommandTests {
         #expect(life.output.contains("waits in partition 0 of \(night), 2 records before it"), "\(life.output)")
     }
 
-    @Test func `Doctor looks at each topic`() async throws {
+    @Test func `The doctor checks each topic`() async throws {
         let report = await DoctorFixture.report([
             "kafka.bootstrapServers": broker.bootstrapServers, "topics.requests": "\(live),gone:batch,\(night):batch",
         ])

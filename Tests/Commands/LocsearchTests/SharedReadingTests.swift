@@ -29,7 +29,7 @@ struct SharedReadingTests {
         SharedReading(keptFor: lifetime) { [source] in await source.read() }
     }
 
-    @Test func `Hundreds of callers share one reading`() async throws {
+    @Test func `Hundreds of callers share one read`() async throws {
         let shared = shared(keptFor: .seconds(3600))
         let values = await withTaskGroup(of: Int?.self) { group in
             for _ in 0..<500 { group.addTask { try? await shared.value() } }
@@ -42,14 +42,14 @@ struct SharedReadingTests {
         #expect(source.count == 1)
     }
 
-    @Test func `Value is read anew once it is old`() async throws {
+    @Test func `A value is read again once it is old`() async throws {
         source.isOpen.store(true, ordering: .releasing)
         let shared = shared(keptFor: .milliseconds(1))
         #expect(try await shared.value() == 1)
         try await eventually("it is read anew") { try await shared.value() > 1 }
     }
 
-    @Test func `Caller after a change gets none of what was read before`() async throws {
+    @Test func `A caller after a change gets no earlier value`() async throws {
         let shared = shared(keptFor: .seconds(3600))
         async let early = shared.value()
         try await eventually("the first one reads") { source.count == 1 }
@@ -63,7 +63,7 @@ struct SharedReadingTests {
         #expect(try await shared.value() == 2)
     }
 
-    @Test func `Failure is for those who wait only`() async throws {
+    @Test func `A failure is not cached`() async throws {
         source.fails.store(true, ordering: .releasing)
         source.isOpen.store(true, ordering: .releasing)
         let shared = shared(keptFor: .seconds(3600))

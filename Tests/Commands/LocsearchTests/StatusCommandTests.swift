@@ -34,7 +34,7 @@ struct StatusCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
-    func `What waits is true where no worker runs`() async throws {
+    func `The backlog is right while no worker runs`() async throws {
         try await fill()
         let nobody = "http://127.0.0.1:\(try RawServer.unusedPort())"
         let shown = try await run(["--json"], workers: nobody)
@@ -69,7 +69,7 @@ struct StatusCommandTests {
                 "no worker is ready: no broker answers"
             ),
         ] as [(String, Int32, String)])
-    func `Workers are called by their hosts`(answer: String, code: Int32, words: String) async throws {
+    func `Workers are listed by their hosts`(answer: String, code: Int32, words: String) async throws {
         let worker = try RawServer { $0.answerAll(answer) }
         let program = try await run([], workers: worker.url)
         #expect(program.code == code, "\(program.error)")
@@ -84,7 +84,7 @@ struct StatusCommandTests {
                 ["--kafka-bootstrap-servers", "127.0.0.1:1", "--timeout", "2s"], 69, "127.0.0.1:1 (Connection refused)"
             ),
         ] as [([String], Int32, String)])
-    func `Wrong use is told with its cure`(arguments: [String], code: Int32, text: String) async throws {
+    func `Wrong use is reported with its cure`(arguments: [String], code: Int32, text: String) async throws {
         let program = try await run(arguments, workers: nil)
         #expect(program.code == code, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")

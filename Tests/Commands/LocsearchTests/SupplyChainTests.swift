@@ -14,7 +14,7 @@ struct SupplyChainTests {
         "schemas/requirements.txt", "ops/experiments/requirements.txt", "ops/grafana/requirements.txt",
         "Tests/Browser/requirements.txt", "Tests/Browser/requirements-axe.txt",
     ])
-    func `Every python package is pinned to one version`(path: String) throws {
+    func `Every Python package is pinned to one version`(path: String) throws {
         let packages = try Self.text(path).split(separator: "\n").filter { !$0.hasPrefix("#") }
 
         #expect(!packages.isEmpty)
@@ -25,7 +25,7 @@ struct SupplyChainTests {
         }
     }
 
-    @Test func `Every swift package comes from its project over HTTPS`() throws {
+    @Test func `Every Swift package comes from its project over HTTPS`() throws {
         let owners = ["apple", "hummingbird-project", "jpsim", "swift-server"]
         let urls = try Self.text("Package.swift").matches(of: /\.package\(url: "([^"]+)"/).map { String($0.1) }
 

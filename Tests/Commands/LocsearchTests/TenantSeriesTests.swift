@@ -18,7 +18,7 @@ struct TenantSeriesTests {
 
     private static func names(_ counts: [Flow: Int]) -> Set<String> { Set(counts.keys.map(\.tenant)) }
 
-    @Test func `Tenants beyond the ten are shown together`() {
+    @Test func `Tenants beyond the first ten are summed`() {
         let counts = TenantSeries().counts(of: Self.flows((0..<500).map { "t\($0)" }), at: Self.start)
         #expect(Self.names(counts) == Set((0..<10).map { "t\($0)" } + ["other"]))
         #expect(counts[Flow(.interactive, tenant: "other")] == 980)
@@ -26,7 +26,7 @@ struct TenantSeriesTests {
     }
 
     /// A producer uses a new tenant with each request for a day; `/metrics` is read every 15 s.
-    @Test func `Series of a day are bounded whatever producers write`() {
+    @Test func `The series of a day are bounded, whatever producers write`() {
         let series = TenantSeries()
         var seen: Set<String> = []
         for read in 0..<5760 {
@@ -39,7 +39,7 @@ struct TenantSeriesTests {
         #expect(seen.count <= 1 + 10 * 4 * 24, "ten names for each idle time: \(seen.count)")
     }
 
-    @Test func `Tenant keeps its series while it waits now and then and loses it when it is idle`() {
+    @Test func `A tenant keeps its series until it is idle`() {
         let series = TenantSeries()
         _ = series.counts(of: Self.flows((0..<10).map { "t\($0)" }), at: Self.start)
         for minute in stride(from: 10, through: 60, by: 10) {
@@ -50,7 +50,7 @@ struct TenantSeriesTests {
     }
 
     /// Prometheus would reject the whole answer if two series had equal labels.
-    @Test func `Names that are long or are other are summed`() {
+    @Test func `Tenants with long names or named other are summed`() {
         let long = String(repeating: "x", count: 5000)
         let names = ["other", long, long + "y"] + (0..<20).map { "t\($0)" } + ["", "another"]
         let counts = TenantSeries().counts(of: Self.flows(names), at: Self.start)

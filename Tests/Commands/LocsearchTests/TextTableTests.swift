@@ -8,10 +8,12 @@ struct TextTableTests {
         ("", 0),
         ("—", 1),
     ])
-    func `Width is what a terminal shows`(text: String, width: Int) { #expect(TerminalText.width(of: text) == width) }
+    func `A text's width is the one in a terminal`(text: String, width: Int) {
+        #expect(TerminalText.width(of: text) == width)
+    }
 
     @Test(arguments: [("abcdef", 4, "abc…"), ("日本語", 4, "日…"), ("日本語", 6, "日本語"), ("abc", 3, "abc")])
-    func `Table cuts long text`(text: String, width: Int, expected: String) {
+    func `A table cuts long text`(text: String, width: Int, expected: String) {
         #expect(TerminalText.cut(text, to: width) == expected)
         #expect(TerminalText.width(of: TerminalText.cut(text, to: width)) <= width)
     }
@@ -19,11 +21,11 @@ struct TextTableTests {
     @Test(arguments: [
         ("\u{1B}[31mred", " [31mred"), ("a\nb", "a b"), ("a\u{202E}b", "ab"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("\u{9B}x", " x"),
     ])
-    func `Names cannot steer the terminal`(text: String, expected: String) {
+    func `Names cannot control the terminal`(text: String, expected: String) {
         #expect(TerminalText.safe(text) == expected)
     }
 
-    @Test func `Table columns stand under their titles`() {
+    @Test func `Columns are aligned with their titles`() {
         var table = TextTable(["name", "empty", .right("n")])
         table.add(["日本", "", "5"])
         table.add(["abcdef", "", "10"])

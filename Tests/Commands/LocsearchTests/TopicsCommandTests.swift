@@ -45,7 +45,7 @@ struct TopicsCommandTests {
     // MARK: - A broker with admin requests
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "\(hasNoAdmin)"))
-    func `Operator makes the topics once and a second run finds them as recommended`() async throws {
+    func `A second run finds the topics as recommended`() async throws {
         let broker = try TestBroker()
 
         let plan = try await create(broker, ["--replication-factor", "1", "--dry-run"])
@@ -67,7 +67,7 @@ struct TopicsCommandTests {
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "\(hasNoAdmin)"))
-    func `Topic that deviates is named and stays as it is`() async throws {
+    func `A topic that deviates is named and not changed`() async throws {
         let broker = try TestBroker()
         let admin = try TopicAdmin(
             ConsumerConfiguration(bootstrapServers: broker.bootstrapServers),
@@ -100,7 +100,7 @@ struct TopicsCommandTests {
     // MARK: - Any broker
 
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker has admin requests"))
-    func `Broker without admin requests is told in one line`() async throws {
+    func `A broker without admin requests is reported in one line`() async throws {
         let broker = try TestBroker()
         let result = try await create(broker)
 
@@ -111,7 +111,7 @@ struct TopicsCommandTests {
 
     /// The embedded broker reports partitions and replicas, but no configuration.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker tells configurations"), arguments: [false, true])
-    func `What could not be checked is not shown as found`(isStrict: Bool) async throws {
+    func `A value that could not be checked is not shown as found`(isStrict: Bool) async throws {
         let broker = try TestBroker(
             topics: ["requests": 14, "results": 14, "errors": 14, "deadLetters": 3, "fleet": 1])
         let result = try await create(broker, ["--replication-factor", "1"] + (isStrict ? ["--strict"] : []))
@@ -130,7 +130,7 @@ struct TopicsCommandTests {
                 || !isStrict)
     }
 
-    @Test func `What the brokers do not tell is named`() throws {
+    @Test func `A configuration that brokers do not report is named`() throws {
         let topic = try #require(
             RecommendedTopic.all(names: WorkerConfiguration.Topics(), maxRequestBytes: 65_536).first)
         var told: [String: String] = [:]
@@ -146,7 +146,7 @@ struct TopicsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "a shared broker may have more than one broker"))
-    func `More replicas than brokers are refused before anything is made`() async throws {
+    func `More replicas than brokers are rejected before any topic is created`() async throws {
         let broker = try TestBroker(brokers: 2)
         let result = try await create(broker, [])
 
@@ -161,7 +161,7 @@ struct TopicsCommandTests {
         (["--retention", "results"], "--retention results: takes one of requests"),
         (["--retention", "results=5s"], "a time from 1m"), (["--dry-run", "--print"], "exclude each other"),
     ])
-    func `Wrong usage ends with64`(arguments: [String], text: String) async throws {
+    func `Wrong usage ends with exit code 64`(arguments: [String], text: String) async throws {
         let program = try RunningProgram(["topics", "create"] + arguments)
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }

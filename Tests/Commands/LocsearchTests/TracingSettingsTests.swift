@@ -10,7 +10,7 @@ struct TracingSettingsTests {
         try Settings.load(flags: [:], file: nil, environment: environment)
     }
 
-    @Test func `Variables that programs share count where ours are not set`() throws {
+    @Test func `Shared variables count only if ours are not set`() throws {
         let shared = [
             "OTEL_EXPORTER_OTLP_ENDPOINT": "http://shared:4318/", "OTEL_SERVICE_NAME": "shared",
             "OTEL_EXPORTER_OTLP_HEADERS": "a=b%20c,d=e",
@@ -23,21 +23,21 @@ struct TracingSettingsTests {
         #expect(try load(shared.merging(["TRACING_ENDPOINT": "off"]) { _, own in own })["tracing.endpoint"] == "off")
     }
 
-    @Test func `Empty shared variable counts as not set`() throws {
+    @Test func `An empty shared variable counts as not set`() throws {
         let settings = try load(["OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_SERVICE_NAME": " "])
         #expect(settings["tracing.endpoint"] == nil)
         #expect(settings.isDefault("tracing.serviceName"))
     }
 
     @Test(arguments: ["a", "=b", "a=b,a=c", "a=%zz", "a b=c", "a=b,", "a=\u{e9}"])
-    func `Headers that are none are refused without showing them`(value: String) {
+    func `Malformed headers are rejected without showing them`(value: String) {
         let error = #expect(throws: SettingsError.self) { try load(["TRACING_HEADERS": value]) }
         #expect(
             error.map { "\($0)".hasPrefix("tracing.headers is not valid (TRACING_HEADERS): expected name=value") }
                 == true)
     }
 
-    @Test func `Values of headers are secrets`() throws {
+    @Test func `The values of headers are secrets`() throws {
         let setting = try #require(Setting.byName["tracing.headers"])
         #expect(setting.shown("authorization=Bearer%20t0ken") == "(hidden)")
         #expect(setting.secrets(in: "authorization=Bearer%20t0ken").contains("Bearer t0ken"))
@@ -52,7 +52,7 @@ struct TracingSettingsTests {
         (["TRACING_ENDPOINT": "http://a:1", "OTEL_SDK_DISABLED": "TRUE"], .info, false),
         ([:], .debug, true),
     ])
-    func `Nothing is traced unless somebody reads it`(
+    func `Traces are recorded only if they are exported or logged`(
         environment: [String: String], level: Logger.Level, isTraced: Bool
     ) async throws {
         let log = Logger(label: "test") { LineLogHandler(label: $0, format: .json, level: level) }

@@ -36,7 +36,7 @@ struct WatchTests {
         return program
     }
 
-    @Test func `Watch shows key session and request of each outcome`() async throws {
+    @Test func `The watch command shows each outcome's key, session and request`() async throws {
         let program = try await watch(["--count", "4"])
 
         let lines = program.output.split(separator: "\n")
@@ -49,7 +49,7 @@ struct WatchTests {
     }
 
     /// The runbook of LocsearchErrors refers to this for the provider's own text.
-    @Test func `Watch shows what an error says of its cause`() async throws {
+    @Test func `The watch command shows the cause of an error`() async throws {
         let broker = try TestBroker(topics: ["results": 1, "errors": 1])
         let loop = try EventLoop()
         let producer = try KafkaProducer(
@@ -87,7 +87,7 @@ struct WatchTests {
         (["--request-id", "request-3", "--count", "1"], ["request-3"]),
         (["--session", "blue", "--key", "key-2", "--count", "1"], ["request-2"]),
     ])
-    func `Watch shows only outcomes that match`(filter: [String], requests: [String]) async throws {
+    func `The watch command shows only matching outcomes`(filter: [String], requests: [String]) async throws {
         let program = try await watch(filter)
 
         let shown = program.output.split(separator: "\n").map { $0.split(separator: " ").last.map(String.init) }

@@ -57,7 +57,7 @@ struct WorkerCommandTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Worker serves until it is told to stop`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A worker serves until SIGTERM`() async throws {
         let harness = try await Harness()
         defer { harness.end() }
         #expect(try await harness.get("/livez").status == 200)
@@ -95,7 +95,7 @@ struct WorkerCommandTests {
         #expect(!harness.worker.error.contains(Self.secret) && !metrics.contains(Self.secret))
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Second signal ends the worker at once`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A second signal ends a worker at once`() async throws {
         let harness = try await Harness(extra: ["WORKER_SHUTDOWN_GRACE": "60s", "WORKER_DEADLINE": "30s"])
         defer { harness.end() }
         try await eventually("the worker is ready", within: .seconds(30)) {
@@ -119,7 +119,7 @@ struct WorkerCommandTests {
         #expect(harness.worker.code != 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Worker names the setting of a port that is taken`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A worker names the setting of a port that is taken`() async throws {
         let harness = try await Harness()
         defer { harness.end() }
         let port = try #require(harness.adminURL.split(separator: ":").last)

@@ -21,7 +21,7 @@ struct WrongUsageTests {
         (["dead-letters", "redrive", "--nonsense"], "dead-letters redrive", "--nonsense"),
         (["simulate", "--capacity", "0"], "simulate", "--capacity takes"),
     ])
-    func `Command shows its own usage`(arguments: [String], command: String, text: String) async throws {
+    func `A command shows its own usage`(arguments: [String], command: String, text: String) async throws {
         let program = try await run(arguments)
 
         #expect(program.code == 64, "\(program.error)")
@@ -34,14 +34,14 @@ struct WrongUsageTests {
         (["wokrer"], "worker"), (["serch", "--lat", "1"], "search"), (["dead-letters", "lst"], "list"),
         (["budget", "rest", "hotpepper"], "reset"), (["tpoics", "create"], "topics"),
     ])
-    func `Misspelt command is told what was meant`(arguments: [String], meant: String) async throws {
+    func `A misspelt command is answered with the nearest command`(arguments: [String], meant: String) async throws {
         let program = try await run(arguments)
 
         #expect(program.code == 64, "\(program.output)")
         #expect(program.error.contains(": did you mean \(meant)?"), "\(program.error)")
     }
 
-    @Test func `Command that resembles none is told what there is`() async throws {
+    @Test func `An unknown command is answered with the list of commands`() async throws {
         let program = try await run(["nonsense"])
 
         #expect(program.code == 64, "\(program.output)")
@@ -52,7 +52,7 @@ struct WrongUsageTests {
         (["watch", "--timeout", "3"], "the unit is missing: write 3s for seconds, or 3ms, 3m, 3h"),
         (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "expected a time such as 250ms, 5s or 2m"),
     ])
-    func `Option that is no time says how times are written`(arguments: [String], text: String) async throws {
+    func `An option that is no duration is answered with the format`(arguments: [String], text: String) async throws {
         let program = try await run(arguments)
 
         #expect(program.code == 64, "\(program.output)")
@@ -60,12 +60,12 @@ struct WrongUsageTests {
     }
 
     @Test(arguments: [["help"], ["help", "worker"], ["help", "dead-letters", "list"]])
-    func `Help is given for what there is`(arguments: [String]) async throws {
+    func `Help is available for each command`(arguments: [String]) async throws {
         let program = try await run(arguments)
         #expect(program.code == 0, "\(program.error)")
     }
 
-    @Test func `Simulate says in one line that its port is taken`() async throws {
+    @Test func `The simulate command reports a taken port in one line`() async throws {
         let first = try RunningProgram(["simulate"])
         defer { first.end() }
         try await eventually("the simulator tells its address", within: .seconds(20)) { first.firstLine != nil }
@@ -79,7 +79,7 @@ struct WrongUsageTests {
     }
 
     @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is not an address")])
-    func `Simulate says in one line that its host is wrong`(host: String, reason: String) async throws {
+    func `The simulate command reports a wrong host in one line`(host: String, reason: String) async throws {
         let program = try await run(["simulate", "--host", host])
 
         #expect(program.code == 78, "\(program.error)")

@@ -14,7 +14,7 @@ struct ConsoleAccessTests {
     }
 
     @Test(arguments: ["evil.example", "evil.example:8081", "127.0.0.1.evil.example", "[::2]:80", ""])
-    func `Page of another name is refused without a token`(host: String) async throws {
+    func `A page of another host name is rejected`(host: String) async throws {
         let console = try await RunningConsole()
         let connection = try EventStreamClient(port: console.port, path: "/api/config", host: host)
         let status = try await connection.status()
@@ -24,7 +24,7 @@ struct ConsoleAccessTests {
     }
 
     @Test(arguments: ["localhost:8081", "127.0.0.1", "[::1]:8081"])
-    func `Page of this machine is answered`(host: String) async throws {
+    func `A page of this machine is answered`(host: String) async throws {
         let console = try await RunningConsole()
         let connection = try EventStreamClient(port: console.port, path: "/api/config", host: host)
         let status = try await connection.status()
@@ -33,7 +33,7 @@ struct ConsoleAccessTests {
         #expect(status == 200)
     }
 
-    @Test func `Nothing is told without the token`() async throws {
+    @Test func `Without the token, only the probe is answered`() async throws {
         let console = try await Self.withToken()
         for path in [
             "/api/config", "/api/traffic/events", "/api/sessions/s/events", "/api/dead-letters", "/api/nothing",
@@ -53,7 +53,7 @@ struct ConsoleAccessTests {
     }
 
     @Test(arguments: ["/", "/traffic", "/request", "/request?id=r-1", "/dead-letters", "/login"])
-    func `Page without a login is the form to log in with`(path: String) async throws {
+    func `A page without a login is the login form`(path: String) async throws {
         let console = try await Self.withToken()
         let page = try await console.get(path)
         await console.stop()
@@ -63,7 +63,7 @@ struct ConsoleAccessTests {
         #expect(page.body.contains("id=\"login\""))
     }
 
-    @Test func `Browser trades the token for a cookie`() async throws {
+    @Test func `A browser exchanges the token for a cookie`() async throws {
         let console = try await Self.withToken()
         let wrong = try await console.post("/api/login", #"{"token":"a-token-of-the-consolE"}"#)
         #expect(wrong.status == 401)
@@ -83,7 +83,7 @@ struct ConsoleAccessTests {
         await console.stop()
     }
 
-    @Test func `Wrong tokens of both ways in count together`() async throws {
+    @Test func `Wrong tokens in a header and in the form count together`() async throws {
         let console = try await Self.withToken()
         var statuses: [Int] = []
         for number in 0..<40 {
@@ -100,7 +100,7 @@ struct ConsoleAccessTests {
         await console.stop()
     }
 
-    @Test func `Browser that is logged in is not held up by the guesses of others`() async throws {
+    @Test func `A logged-in browser is not limited by the guesses of others`() async throws {
         let console = try await Self.withToken()
         let login = try await console.post("/api/login", #"{"token":"\#(Self.token)"}"#)
         let cookie = try #require(login.headers["set-cookie"]?.split(separator: ";").first.map(String.init))
@@ -113,7 +113,7 @@ struct ConsoleAccessTests {
     @Test(arguments: [
         "maps.example", "MAPS.example:8443", "Maps.Example.:8443", "192.0.2.7:8081", "[2001:db8::7]:8081", "localhost",
     ])
-    func `Page of an allowed name is answered`(host: String) async throws {
+    func `A page of an allowed host name is answered`(host: String) async throws {
         let console = try await RunningConsole { $0.allowedHosts = ["maps.example", "192.0.2.7", "2001:DB8:0:0::7"] }
         let allowed = try await EventStreamClient(port: console.port, path: "/api/config", host: host).status()
         let other = try await EventStreamClient(port: console.port, path: "/api/config", host: "x.\(host)").status()
@@ -124,7 +124,7 @@ struct ConsoleAccessTests {
     }
 
     @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
-    func `Form of another site is refused`(type: String) async throws {
+    func `A form of another site is rejected`(type: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/sessions/s/requests", "{}", headers: ["Content-Type": type])
         await console.stop()
@@ -133,7 +133,7 @@ struct ConsoleAccessTests {
         #expect(console.backend.state.withLock { $0.sent.isEmpty })
     }
 
-    @Test func `Browser may load only what the console serves and tiles`() async throws {
+    @Test func `A browser may load only the console's files and its tiles`() async throws {
         let plain = try await RunningConsole()
         let policy = try #require(try await plain.get("/").headers["content-security-policy"])
         #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self';"))
@@ -152,7 +152,7 @@ struct ConsoleAccessTests {
     }
 
     @Test(arguments: ["/assets/../ConsoleServer.swift", "/assets/%2e%2e%2fsecret", "/assets/x"])
-    func `Nothing but the pages own files is served`(path: String) async throws {
+    func `Only the page's own files are served`(path: String) async throws {
         let console = try await RunningConsole()
         let connection = try EventStreamClient(port: console.port, path: path)
         let status = try await connection.status()

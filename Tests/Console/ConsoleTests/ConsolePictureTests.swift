@@ -11,7 +11,7 @@ struct ConsolePictureTests {
     @Test(arguments: [
         "https://imgfp.hotp.jp/IMGH/1.jpg", "https://IMGFP.hotp.jp/", "https://lh3.googleusercontent.com/a/b=s100",
     ])
-    func `Picture of a listed host is fetched there`(url: String) {
+    func `A picture of a listed host is fetched there`(url: String) {
         #expect(Self.hosts.address(of: url) == url)
     }
 
@@ -22,11 +22,11 @@ struct ConsolePictureTests {
         "file:///etc/passwd", "https://imgfp.hotp.jp\\@evil.example/", "https://imgfp.hotp.jp/\u{0}", "https://", "",
         "https://imgfp.hotp.jp/a b", "https://imgfp.hotp.jp/\r\nHost: evil", "https://imgfp.hotp.jp?x@evil.example",
     ])
-    func `Record sends the console nowhere else`(url: String) {
+    func `A record cannot send the console to any other address`(url: String) {
         #expect(Self.hosts.address(of: url) == nil)
     }
 
-    @Test func `Simulator stands in for all hosts`() {
+    @Test func `The simulator replaces all picture hosts`() {
         let hosts = PictureHosts(["imgfp.hotp.jp"], insteadOfThem: "http://127.0.0.1:8090/pictures")
         #expect(hosts.address(of: "https://imgfp.hotp.jp/a/1.jpg") == "http://127.0.0.1:8090/pictures/a/1.jpg")
         #expect(hosts.address(of: "https://evil.example/a") == nil)
@@ -35,12 +35,12 @@ struct ConsolePictureTests {
     @Test(arguments: [
         ("image/jpeg", "image/jpeg"), ("Image/PNG; charset=x", "image/png"), ("text/html", nil), (nil, nil),
     ])
-    func `Only pictures are handed on`(type: String?, expected: String?) {
+    func `Only pictures are returned`(type: String?, expected: String?) {
         #expect(Picture(contentType: type, bytes: [1])?.type == expected)
         #expect(Picture(contentType: type, bytes: []) == nil)
     }
 
-    @Test func `Picture cannot run anything in the page`() async throws {
+    @Test func `A picture cannot run scripts in the page`() async throws {
         let console = try await RunningConsole { $0.pictureHosts = Self.hosts }
         let url = "https://imgfp.hotp.jp/1.svg"
         console.backend.state.withLock {

@@ -24,7 +24,7 @@ struct ConsoleTrafficTests {
         }
     }
 
-    @Test func `Page that was away gets what it missed once`() async throws {
+    @Test func `A page that reconnects gets the missed outcomes once`() async throws {
         let console = try await RunningConsole()
         console.traffic.add((1...3).map { Self.record($0) }, areNew: true)
         let first = try EventStreamClient(port: console.port, path: "/api/traffic/events")
@@ -38,7 +38,7 @@ struct ConsoleTrafficTests {
         await console.stop()
     }
 
-    @Test func `Page that was away gets what is still kept`() {
+    @Test func `A page that reconnects gets the outcomes that are still kept`() {
         var log = OutcomeLog(firstID: 1000, mostEntries: 10)
         for number in 1...30 { log.append(Self.record(number)) }
 
@@ -51,7 +51,7 @@ struct ConsoleTrafficTests {
         #expect(log[1030] == nil)
     }
 
-    @Test func `Log forgets the oldest when its bytes are too many`() {
+    @Test func `The log drops its oldest outcomes when it has too many bytes`() {
         var log = OutcomeLog(firstID: 0, mostEntries: 1000, mostBytes: 1_000_000)
         for number in 0..<100 { log.append(Self.record(number, bytes: 50_000)) }
 
@@ -60,7 +60,7 @@ struct ConsoleTrafficTests {
         #expect(kept.last?.id == 99)
     }
 
-    @Test func `Rates tell each second and its percentiles`() throws {
+    @Test func `The rates have each second with its percentiles`() throws {
         var rates = OutcomeRates(now: WallTime(milliseconds: 10_000))
         for number in 0..<100 { rates.add(Self.record(number, code: number < 20 ? "timeout" : nil)) }
         let isOverEarly = rates.advance(to: WallTime(milliseconds: 10_999))
@@ -76,7 +76,7 @@ struct ConsoleTrafficTests {
         #expect(Array(rates.seconds)[1].latency == nil)
     }
 
-    @Test func `Errors that come at once do not make the latency look small`() throws {
+    @Test func `Immediate errors do not lower the latency`() throws {
         var rates = OutcomeRates(now: WallTime(milliseconds: 0))
         for number in 0..<10 { rates.add(Self.timed(number, received: 0, completed: 900)) }
         for number in 10..<30 { rates.add(Self.timed(number, received: 0, completed: 0, code: "circuit-open")) }
@@ -112,7 +112,7 @@ struct ConsoleTrafficTests {
         }
     }
 
-    @Test func `Time that a request waited stands beside the time that it took`() {
+    @Test func `The time that a request waited is beside the time that it took`() {
         let seen = Self.timed(1, requested: 1_000, received: 77_000, completed: 77_041)
         #expect(seen.waitedMilliseconds == 76_000)
         #expect(seen.workedMilliseconds == 41)
@@ -125,7 +125,7 @@ struct ConsoleTrafficTests {
         #expect(row.contains(#""waitedMs":76000,"workedMs":41,"tookMs":76041"#), "\(row)")
     }
 
-    @Test(arguments: [Int64.min, -1, 0, .max]) func `Timestamp of any size is a time`(timestamp: Int64) {
+    @Test(arguments: [Int64.min, -1, 0, .max]) func `A timestamp of any size is a valid time`(timestamp: Int64) {
         for other in [Int64.min, 0, .max] {
             let record = Self.timed(1, requested: timestamp, received: other, completed: timestamp, now: other)
             #expect(record.waitedMilliseconds ?? 0 >= 0)
@@ -134,7 +134,7 @@ struct ConsoleTrafficTests {
         }
     }
 
-    @Test func `History is in the order of its times whatever its partition`() async throws {
+    @Test func `The history is ordered by time, across partitions`() async throws {
         let console = try await RunningConsole()
         let times: [Int64] = [5_000, 7_000, 9_000, 4_000, 6_000, 8_000]
         console.traffic.addHistory(
@@ -153,7 +153,7 @@ struct ConsoleTrafficTests {
             Array("{\"requestId\":\"r1\",\"a\":\"line\nbreak\"}".utf8), Array(#"{"requestId":"r1","a":"\ud800"}"#.utf8),
             [0xEF, 0xBB, 0xBF], [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + Array("{}".utf8),
         ] as [[UInt8]])
-    func `Details of a record are JSON whatever the record is`(value: [UInt8]) throws {
+    func `The details of any record are valid JSON`(value: [UInt8]) throws {
         let record = OutcomeRecord(
             position: SourcePosition(topic: "results", partition: 0, offset: 7), key: [0xFF], value: value,
             headers: [EventHeader("h", [0xEF, 0xBB, 0xBF])])
@@ -167,14 +167,14 @@ struct ConsoleTrafficTests {
         #expect(!String(decoding: details, as: UTF8.self).contains(#""value":\u{FEFF}"#))
     }
 
-    @Test func `Rates keep five minutes after any pause`() {
+    @Test func `The rates keep five minutes after any pause`() {
         var rates = OutcomeRates(now: WallTime(milliseconds: 0))
         _ = rates.advance(to: WallTime(milliseconds: 86_400_000))
         #expect(Array(rates.seconds).count == OutcomeRates.mostSeconds)
         #expect(Array(rates.seconds).last?.time == 86_399)
     }
 
-    @Test func `Details show headers and body whatever they are`() async throws {
+    @Test func `The details show any headers and any body`() async throws {
         let console = try await RunningConsole()
         let broken = OutcomeRecord(
             position: SourcePosition(topic: "errors", partition: 0, offset: 7), key: nil, value: Array("<script>".utf8),
@@ -194,7 +194,7 @@ struct ConsoleTrafficTests {
         await console.stop()
     }
 
-    @Test func `Page hears of workers when they say something else`() async throws {
+    @Test func `A page receives the changed status of workers`() async throws {
         let console = try await RunningConsole()
         let page = try EventStreamClient(port: console.port, path: "/api/traffic/events")
         try await eventually("somebody looks") { console.pipeline.isWatched }
@@ -213,7 +213,7 @@ struct ConsoleTrafficTests {
 
     /// The number comes from a URL or a header.
     @Test(arguments: [Int.max, Int.max - 1, 1 << 60, -1, Int.min + 1, Int.min])
-    func `Page may name any outcome as its last`(after: Int) async throws {
+    func `A page may name any outcome as its last`(after: Int) async throws {
         let console = try await RunningConsole()
         console.traffic.add((1...3).map { Self.record($0) }, areNew: true)
         let page = try EventStreamClient(port: console.port, path: "/api/traffic/events?after=\(after)")
@@ -227,7 +227,7 @@ struct ConsoleTrafficTests {
         await console.stop()
     }
 
-    @Test func `Log answers for any id`() {
+    @Test func `The log accepts any id`() {
         var log = OutcomeLog(firstID: 0)
         log.append(Self.record(1))
         for id in [Int.min, -2, Int.max] {

@@ -5,7 +5,7 @@ import Testing
 
 /// Operators' orders in the console.
 struct ControlRoutesTests {
-    @Test func `Orders are shown as the backend writes them`() async throws {
+    @Test func `The orders are shown as the backend writes them`() async throws {
         let console = try await RunningConsole()
         let list = #"{"orders":[{"control":"pause-intake","by":"mori@ops"}],"providers":["hotpepper"]}"#
         console.backend.state.withLock { $0.controls = list }
@@ -20,7 +20,7 @@ struct ControlRoutesTests {
             (#"{"pause":true,"intake":true,"later":true}"#, true, nil, nil),
             (#"{"pause":false,"intake":false,"provider":"hotpepper","forSeconds":null}"#, false, "hotpepper", nil),
         ] as [(String, Bool, String?, Int?)])
-    func `Pauses and resumes are given`(body: String, isPause: Bool, provider: String?, seconds: Int?) async throws {
+    func `A pause or resume is passed on`(body: String, isPause: Bool, provider: String?, seconds: Int?) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/controls/pause", body)
         await console.stop()
@@ -39,7 +39,7 @@ struct ControlRoutesTests {
         #"{"pause":true,"intake":true,"forSeconds":0}"#, #"{"pause":true,"intake":true,"forSeconds":604801}"#,
         #"{"pause":true,"intake":true,"forSeconds":"1h"}"#, #"{"pause":"yes","intake":true}"#,
     ])
-    func `Nothing is paused by mistake`(body: String) async throws {
+    func `A malformed order pauses nothing`(body: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/controls/pause", body)
         await console.stop()

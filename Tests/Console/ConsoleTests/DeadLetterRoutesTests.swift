@@ -12,7 +12,7 @@ struct DeadLetterRoutesTests {
         return console
     }
 
-    @Test func `Letters go back once their list is confirmed`() async throws {
+    @Test func `Letters are redriven once their list is confirmed`() async throws {
         let console = try await Self.console()
         let list = try await console.get("/api/dead-letters")
         let confirm = try #require(list.json["confirm"] as? String)
@@ -25,7 +25,7 @@ struct DeadLetterRoutesTests {
         await console.stop()
     }
 
-    @Test func `Filter comes from the address`() async throws {
+    @Test func `The filter is read from the URL`() async throws {
         let console = try await Self.console()
         let answer = try await console.get(
             "/api/dead-letters?limit=5000&reason=invalid-request&member=&producer=https%3A%2F%2Fshop.example%2F%3Fa"
@@ -44,7 +44,7 @@ struct DeadLetterRoutesTests {
         await console.stop()
     }
 
-    @Test func `Whole letter is there until it is gone`() async throws {
+    @Test func `A whole letter is returned until it is gone`() async throws {
         let console = try await Self.console()
         #expect(try await console.get("/api/dead-letters/1/7").json["reason"] as? String == "invalid-request")
         for path in ["1/8", "x/7", "1/-1", "99999999999/7"] {
@@ -54,7 +54,7 @@ struct DeadLetterRoutesTests {
         await console.stop()
     }
 
-    @Test func `Edited value is judged and sent as it was written`() async throws {
+    @Test func `An edited value is validated and sent unchanged`() async throws {
         let console = try await Self.console()
         let letter = #"{"partition":1,"offset":7,"value":"VALUE"}"#
         func judge(_ value: String) async throws -> RunningConsole.Answer {
@@ -80,7 +80,7 @@ struct DeadLetterRoutesTests {
         await console.stop()
     }
 
-    @Test func `What became of them is told for as long as it is kept`() async throws {
+    @Test func `The report of a redrive is returned`() async throws {
         let console = try await Self.console()
         console.backend.state.withLock { state in
             state.report.sent = 4
@@ -103,7 +103,7 @@ struct DeadLetterRoutesTests {
         (#"{"confirm":"1:8","letters":[{"partition":1}]}"#, 400), (#"{"confirm":"1:8""#, 400), ("null", 400),
         (#"{"confirm":"1:9","letters":[{"partition":1,"offset":7}]}"#, 409),
     ])
-    func `Nothing goes back by mistake`(body: String, status: Int) async throws {
+    func `A malformed request redrives nothing`(body: String, status: Int) async throws {
         let console = try await Self.console()
         let answer = try await console.post("/api/dead-letters/redrive", body)
         await console.stop()

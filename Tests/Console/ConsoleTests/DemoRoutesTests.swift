@@ -29,7 +29,7 @@ struct DemoRoutesTests {
         func clearFaults() async throws(ConsoleError) { isOn.withLock { _ = $0.remove("slow-provider") } }
     }
 
-    @Test func `Console of no demo has neither route nor panel`() async throws {
+    @Test func `A console without a demo has neither its routes nor its panel`() async throws {
         let console = try await RunningConsole()
         #expect(try await console.get("/api/demo/faults").status == 404)
         #expect(try await console.post("/api/demo/faults", #"{"name":"traffic","isOn":true}"#).status == 404)
@@ -38,7 +38,7 @@ struct DemoRoutesTests {
         await console.stop()
     }
 
-    @Test func `Fault stays on until it is switched off or all are cleared`() async throws {
+    @Test func `A fault stays on until all faults are cleared`() async throws {
         let panel = FakePanel()
         let console = try await RunningConsole(demo: panel)
         #expect(try await console.get("/api/config").json["isDemo"] as? Bool == true)
@@ -60,7 +60,7 @@ struct DemoRoutesTests {
         (#"{"name":"traffic","isOn":1}"#, 400, "isOn"), ("[]", 400, "name"),
         (#"{"name":"flood","isOn":true}"#, 404, "name"),
     ])
-    func `Wrong body switches nothing`(body: String, status: Int, member: String) async throws {
+    func `A wrong body switches nothing`(body: String, status: Int, member: String) async throws {
         let panel = FakePanel()
         let console = try await RunningConsole(demo: panel)
         let answer = try await console.post("/api/demo/faults", body)
@@ -72,7 +72,7 @@ struct DemoRoutesTests {
     }
 
     /// The routes have the same access rules as those that send dead letters back.
-    @Test func `Panel is for those who may use the console`() async throws {
+    @Test func `The panel is only for users of the console`() async throws {
         let panel = FakePanel()
         let console = try await RunningConsole(demo: panel) { $0.token = BearerToken("0123456789abcdef") }
         let body = #"{"name":"slow-provider","isOn":true}"#

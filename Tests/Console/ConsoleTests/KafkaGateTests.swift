@@ -21,7 +21,7 @@ struct KafkaGateTests {
         return answers
     }
 
-    @Test func `Identical reads of many pages are one`() async throws {
+    @Test func `Identical reads of many pages are coalesced`() async throws {
         let console = try await RunningConsole()
         let paths = [String](repeating: "/api/controls", count: 100)
         let answers = try await Self.answers(of: paths, from: console) {
@@ -33,7 +33,7 @@ struct KafkaGateTests {
         #expect(console.backend.state.withLock { $0.mostUnderWay } == 1)
     }
 
-    @Test func `Page that asks while too much is read is told to come back`() async throws {
+    @Test func `A page beyond the limit of reads is told to retry`() async throws {
         let console = try await RunningConsole()
         var refused: RunningConsole.Answer?
         let paths = (0..<8).map { "/api/dead-letters/1/\($0)" }
@@ -52,7 +52,7 @@ struct KafkaGateTests {
         await console.stop()
     }
 
-    @Test func `Read that takes too long is given up and counts until it ends`() async throws {
+    @Test func `A read that times out counts until it ends`() async throws {
         let gate = KafkaGate(longest: .milliseconds(20))
         let isReleased = Mutex(false)
         let ended = Mutex(0)

@@ -8,7 +8,7 @@ import Testing
 struct PageFilesTests {
     private static let folder = Repository.folder.appending(path: "Sources/Console/Console/Page")
 
-    @Test func `Program holds each file of the page as it is`() throws {
+    @Test func `The program contains each file of the page unchanged`() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(Set(names) == Set(PageFiles.all.keys))
 
@@ -20,7 +20,7 @@ struct PageFilesTests {
     }
 
     /// The common parts of pages are defined in one place.
-    @Test func `Each page has the same head and is marked in its header`() async throws {
+    @Test func `Each page has the same head and is marked in its navigation`() async throws {
         let console = try await RunningConsole()
         let entries = ["/": ("/", "page"), "/traffic": ("/traffic", "page"), "/request": ("/request", "page")]
             .merging(["/dead-letters": ("/traffic", "true")]) { $1 }

@@ -50,11 +50,11 @@ struct PipelineTests {
     ]
 
     @Test(arguments: verdicts)
-    func `Verdict follows from what is known`(report: PipelineReport, verdict: PipelineReport.Verdict) {
+    func `The verdict follows from the known facts`(report: PipelineReport, verdict: PipelineReport.Verdict) {
         #expect(report.verdict == verdict)
     }
 
-    @Test func `Both views are told of each change`() async throws {
+    @Test func `Both views receive each change`() async throws {
         let console = try await RunningConsole()
         let traffic = try EventStreamClient(port: console.port, path: "/api/traffic/events")
         let search = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
@@ -77,7 +77,7 @@ struct PipelineTests {
         await console.stop()
     }
 
-    @Test func `Metrics need the token as everything else does`() async throws {
+    @Test func `The metrics need the token`() async throws {
         let console = try await RunningConsole { $0.token = BearerToken("a-token-of-the-console") }
         #expect(try await console.get("/metrics").status == 401)
         let shown = ["Authorization": "Bearer a-token-of-the-console"]

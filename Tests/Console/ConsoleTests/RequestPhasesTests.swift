@@ -56,14 +56,14 @@ struct RequestPhasesTests {
             // A step of an unknown kind is shown by its name.
             ("topic 100; dance hotpepper 0+500", ["topic 0.0+100.0", "dance 100.0+500.0", "publish 600.0+40.0"]),
         ] as [(String?, [String])])
-    func `An outcome tells where the time went`(steps: String?, expected: [String]) throws {
+    func `An outcome shows how the time was spent`(steps: String?, expected: [String]) throws {
         let phases = try #require(RequestPhases(Self.life(steps: steps)))
         #expect(Self.texts(phases) == expected)
         #expect(phases.areStepsKnown == (steps != nil))
         #expect(phases.total == .milliseconds(640))
     }
 
-    @Test func `Clocks that differ make no time below zero`() throws {
+    @Test func `Clocks that differ give no negative time`() throws {
         var life = Self.life(steps: nil)
         life.request = RequestLife.Request(time: Self.time(5000), key: nil, value: [], headers: [], requestID: "r")
         let phases = try #require(RequestPhases(life))
@@ -76,7 +76,7 @@ struct RequestPhasesTests {
         #expect(RequestPhases(life) == nil)
     }
 
-    @Test func `The result counts where both are there`() {
+    @Test func `The result counts if there is an error too`() {
         var life = Self.life(steps: nil)
         let failure = OutcomeEvent.Failure(code: "superseded", message: "", isRetryable: false)
         let error = RequestLife.Outcome(
@@ -94,7 +94,7 @@ struct RequestPhasesTests {
             ("https://user:secret@jaeger.example/{traceId}", nil), ("https:///{traceId}", nil),
             ("https://{traceId}.example/", nil), ("https://jaeger.example/{traceId}\"><b>", nil),
         ] as [(String, String?)])
-    func `Links to traces are plain UR ls`(template: String, expected: String?) {
+    func `Links to traces are plain URLs`(template: String, expected: String?) {
         #expect(TraceLink(template)?.url(of: "abc") == expected)
     }
 }

@@ -17,7 +17,7 @@ struct RequestRoutesTests {
         return RequestLives(id: id, lives: [life], readings: [reading])
     }
 
-    @Test func `A request is told by its id`() async throws {
+    @Test func `A request is found by its id`() async throws {
         let console = try await RunningConsole { $0.traceLink = TraceLink("https://jaeger.example/trace/{traceId}") }
         console.backend.state.withLock { $0.lives["r 1"] = Self.lives(of: "r 1") }
         let answer = try await console.get("/api/requests?id=r%201")
@@ -35,14 +35,14 @@ struct RequestRoutesTests {
     }
 
     @Test(arguments: ["/api/requests", "/api/requests?id=", "/api/requests?id=\(String(repeating: "x", count: 513))"])
-    func `An id is wanted`(path: String) async throws {
+    func `An id is required`(path: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.get(path)
         await console.stop()
         #expect(answer.status == 400, "\(answer.body)")
     }
 
-    @Test func `Brokers that are away are told`() async throws {
+    @Test func `Absent brokers are reported`() async throws {
         let console = try await RunningConsole()
         console.backend.state.withLock { $0.refusal = ConsoleError(.unavailable, "no broker answers") }
         let answer = try await console.get("/api/requests?id=r")

@@ -18,7 +18,7 @@ struct SessionRoutesTests {
             body: .completed(SearchOutcome.Result(places: [place], attributions: ["credit"])), completedAt: .now())
     }
 
-    @Test func `Page sees its search under way and then its places`() async throws {
+    @Test func `A page shows its search in flight and then its places`() async throws {
         let console = try await RunningConsole()
         let page = try EventStreamClient(port: console.port, path: "/api/sessions/a%20b/events")
         try await page.waitFor("an empty state") { $0.json["revision"] as? Int == 0 }
@@ -44,7 +44,7 @@ struct SessionRoutesTests {
         (event.json["search"] as? [String: Any])?["status"] as? String
     }
 
-    @Test func `Request expires and the page is told when`() async throws {
+    @Test func `A request expires, and the page is told when`() async throws {
         let console = try await RunningConsole { $0.requestExpiry = .seconds(40) }
         let page = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
         #expect(try await console.post("/api/sessions/s/requests", Self.search).status == 202)
@@ -69,7 +69,7 @@ struct SessionRoutesTests {
         (#"[1,2"#, "value"),
         ("", "value"),
     ])
-    func `Page hears which member is wrong`(body: String, member: String) async throws {
+    func `A page is told which member is wrong`(body: String, member: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/sessions/s/requests", body)
         await console.stop()
@@ -79,7 +79,7 @@ struct SessionRoutesTests {
         #expect(console.backend.state.withLock { $0.sent.isEmpty })
     }
 
-    @Test func `Request that Kafka does not take is not waited for`() async throws {
+    @Test func `A request that Kafka rejects is not in flight`() async throws {
         let console = try await RunningConsole()
         console.backend.state.withLock { $0.refusal = ConsoleError(.unavailable, "no broker") }
         let answer = try await console.post("/api/sessions/s/requests", Self.search)
@@ -91,7 +91,7 @@ struct SessionRoutesTests {
     }
 
     @Test(arguments: ["/api/sessions/%FF/events", "/api/sessions/\(String(repeating: "x", count: 129))/events"])
-    func `Session without a usable name is refused`(path: String) async throws {
+    func `A session without a valid name is rejected`(path: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.get(path)
         await console.stop()
@@ -99,7 +99,7 @@ struct SessionRoutesTests {
         #expect(answer.status == 400)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Two hundred pages of a session see the same`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `Two hundred pages of a session show the same`() async throws {
         let console = try await RunningConsole()
         let pages = try (0..<200).map { _ in
             try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
@@ -111,7 +111,7 @@ struct SessionRoutesTests {
         await console.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Page that does not read holds up no other`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A page that does not read delays no other page`() async throws {
         let console = try await RunningConsole()
         let stuck = try EventStreamClient(
             port: console.port, path: "/api/sessions/s/events", receiveBuffer: 4096)

@@ -4,7 +4,7 @@ import Testing
 
 /// Only a demo's console serves the streets of the simulated world.
 struct StreetRoutesTests {
-    @Test func `Demo serves blocks of streets`() async throws {
+    @Test func `A demo serves blocks of streets`() async throws {
         let console = try await RunningConsole {
             $0.streets = { row, column in row == 7 ? Array("{\"row\":\(row),\"column\":\(column)}".utf8) : nil }
         }
@@ -18,7 +18,7 @@ struct StreetRoutesTests {
         await console.stop()
     }
 
-    @Test func `Other consoles have none`() async throws {
+    @Test func `Other consoles serve no streets`() async throws {
         let console = try await RunningConsole()
         #expect(try await console.get("/api/streets/7/12").status == 404)
         #expect(try await console.get("/api/config").body.contains(#""streets":false"#))

@@ -65,7 +65,7 @@ struct AdminServerTests {
         ("/metrics", 200, "text/plain; version=0.0.4; charset=utf-8", "# TYPE a counter\na 1\n"),
         ("/status", 200, "application/json", "{\"inFlight\":3}\n"), ("/other", 404, "", ""),
     ])
-    func `Each path answers`(path: String, status: Int, type: String, body: String) async throws {
+    func `Each path has its answer`(path: String, status: Int, type: String, body: String) async throws {
         let server = try await Self.start()
         let answer = try await Self.get(path, from: server)
         await server.stop(within: .seconds(2))
@@ -77,7 +77,7 @@ struct AdminServerTests {
         }
     }
 
-    @Test func `A worker that is not ready says why`() async throws {
+    @Test func `A worker that is not ready names the reason`() async throws {
         let server = try await Self.start(Source(problem: "no partitions assigned yet"))
         let answer = try await Self.get("/readyz", from: server)
         await server.stop(within: .seconds(2))
@@ -94,7 +94,7 @@ struct AdminServerTests {
         nil, "", "Bearer", "Bearer ", "Bearer Zq7admintokenW", "Bearer Zq7admintokenWxy", "Bearer zq7admintokenwx",
         "Basic Zq7admintokenWx", "Zq7admintokenWx", "Bearer Zq7admintokenWxZq7admintokenWx",
     ])
-    func `Client without the token sees the probes only`(authorization: String?) async throws {
+    func `A client without the token sees only the probes`(authorization: String?) async throws {
         let server = try await Self.start(token: BearerToken(Self.token))
         for path in ["/metrics", "/status"] {
             let answer = try await Self.get(path, from: server, authorization: authorization)
@@ -107,7 +107,7 @@ struct AdminServerTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Client with the token sees everything until another one holds`() async throws {
+    @Test func `A client with the token sees everything until the token changes`() async throws {
         let token = BearerToken(Self.token)
         let server = try await Self.start(token: token)
         for path in ["/metrics", "/status", "/livez", "/readyz"] {
@@ -121,7 +121,7 @@ struct AdminServerTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Client that shows wrong tokens is soon not heard any more`() async throws {
+    @Test func `A client with many wrong tokens is rejected`() async throws {
         let server = try await Self.start(token: BearerToken(Self.token))
         var statuses: [Int] = []
         for number in 0..<30 {
@@ -134,14 +134,14 @@ struct AdminServerTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Token is not shown by any text that is made of it`() {
+    @Test func `No description of a token shows it`() {
         let token = BearerToken(Self.token)
         var dumped = ""
         dump(token, to: &dumped)
         #expect(!("\(token)" + String(reflecting: token) + dumped).contains(Self.token))
     }
 
-    @Test func `A server whose port is taken says which and why`() async throws {
+    @Test func `An error names the port that is taken`() async throws {
         let first = try await Self.start()
         let error = await #expect(throws: HTTPServerError.self) { _ = try await Self.start(port: first.port) }
         await first.stop(within: .seconds(2))
@@ -149,7 +149,7 @@ struct AdminServerTests {
         #expect(error?.description == "cannot listen on 127.0.0.1:\(first.port) (Address already in use)")
     }
 
-    @Test func `A request in flight has its answer before the server stops`() async throws {
+    @Test func `A request in flight is answered before the server stops`() async throws {
         let source = Source(delay: .milliseconds(300))
         let server = try await Self.start(source)
         async let answer = Self.get("/metrics", from: server)
@@ -162,7 +162,7 @@ struct AdminServerTests {
 
     /// The answer takes a minute, the second client sends half a request, and the third one reads none of its answers.
     @Test(.timeLimit(.minutes(1)))
-    func `No client holds the stop up`() async throws {
+    func `No client delays the stop`() async throws {
         let server = try await Self.start(Source(delay: .seconds(60)))
         let connections = try (0..<3).map { _ in try LoopbackConnection(port: server.port) }
         connections[0].send("GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n")

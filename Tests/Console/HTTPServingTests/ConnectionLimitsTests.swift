@@ -57,7 +57,7 @@ struct ConnectionLimitsTests {
 
     // MARK: - Timeouts
 
-    @Test func `Connection without a request is closed`() async throws {
+    @Test func `A connection without a request is closed`() async throws {
         let server = try await Self.start { $0.idleTimeout = .milliseconds(200) }
         let silent = try (0..<20).map { _ in try LoopbackConnection(port: server.port) }
         let answered = try LoopbackConnection(port: server.port)
@@ -67,7 +67,7 @@ struct ConnectionLimitsTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Half a request is closed however slowly it goes on`() async throws {
+    @Test func `A connection with half a request is closed, even if it trickles`() async throws {
         let server = try await Self.start { $0.headTimeout = .milliseconds(200) }
         let connections = try (0..<300).map { _ in try LoopbackConnection(port: server.port) }
         for connection in connections { connection.send("GET / HTTP/1.1\r\nx: ") }
@@ -81,7 +81,7 @@ struct ConnectionLimitsTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Body that does not end is closed`() async throws {
+    @Test func `A connection whose body does not end is closed`() async throws {
         let server = try await Self.start { $0.requestTimeout = .milliseconds(200) }
         let connections = try (0..<20).map { _ in try LoopbackConnection(port: server.port) }
         for connection in connections {
@@ -92,7 +92,7 @@ struct ConnectionLimitsTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Client that reads nothing of its answer is closed`() async throws {
+    @Test func `A client that does not read its answer is disconnected`() async throws {
         let server = try await Self.start { $0.stallTimeout = .milliseconds(300) }
         let connections = try (0..<5).map { _ in try LoopbackConnection(port: server.port, receiveBuffer: 4096) }
         for connection in connections { connection.send("GET /large HTTP/1.1\r\nhost: a\r\n\r\n") }
@@ -102,7 +102,7 @@ struct ConnectionLimitsTests {
         withExtendedLifetime(connections) {}
     }
 
-    @Test func `Stream lives on beyond each timeout`() async throws {
+    @Test func `A stream outlives each timeout`() async throws {
         let server = try await Self.start {
             // Shorter than the stream, and long enough for its request on a busy machine.
             ($0.idleTimeout, $0.headTimeout) = (.milliseconds(400), .milliseconds(400))
@@ -120,7 +120,7 @@ struct ConnectionLimitsTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Connection that is used again and again lives on`() async throws {
+    @Test func `A connection in use stays open`() async throws {
         let server = try await Self.start { $0.idleTimeout = .seconds(5) }
         let connection = try LoopbackConnection(port: server.port)
         for number in 1...20 {
@@ -134,7 +134,7 @@ struct ConnectionLimitsTests {
 
     // MARK: - The bound
 
-    @Test func `Probe is answered beside hundreds of half requests`() async throws {
+    @Test func `A probe is answered beside hundreds of half requests`() async throws {
         let server = try await Self.start { $0.maxConnections = 32 }
         let connections = try (0..<400).map { _ in
             let connection = try LoopbackConnection(port: server.port)
@@ -148,7 +148,7 @@ struct ConnectionLimitsTests {
         await server.stop(within: .seconds(2))
     }
 
-    @Test func `Stream keeps its place and this machine has room beside`() async throws {
+    @Test func `Streams keep their connections, with room for this machine`() async throws {
         let server = try await Self.start {
             $0.maxConnections = 3
             $0.roomForThisMachine = 1

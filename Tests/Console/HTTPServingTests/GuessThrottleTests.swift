@@ -15,7 +15,7 @@ struct GuessThrottleTests {
         (0..<count).count { _ in throttle.judge(from: address) { false } == .wrong }
     }
 
-    @Test func `Client has ten guesses and then one each two seconds`() {
+    @Test func `A client has ten guesses, and then one every two seconds`() {
         let throttle = throttle()
         #expect(guess(5000, from: "192.0.2.1", at: throttle) == 10)
 
@@ -25,7 +25,7 @@ struct GuessThrottleTests {
         #expect(guess(5000, from: "192.0.2.1", at: throttle) == 10)
     }
 
-    @Test func `Right token is not looked at either while a client has to wait`() {
+    @Test func `A right token is not compared either while a client must wait`() {
         let throttle = throttle()
         _ = guess(10, from: "192.0.2.1", at: throttle)
         #expect(throttle.judge(from: "192.0.2.1") { true } == .tooEarly(.seconds(2)))
@@ -34,12 +34,12 @@ struct GuessThrottleTests {
         #expect(throttle.judge(from: "192.0.2.1") { true } == .right)
     }
 
-    @Test func `Right token costs no guess`() {
+    @Test func `A right token costs no guess`() {
         let throttle = throttle()
         for _ in 0..<1000 { #expect(throttle.judge(from: "192.0.2.1") { true } == .right) }
     }
 
-    @Test func `One clients guesses cost no other client anything`() {
+    @Test func `One client's guesses do not limit another client`() {
         let throttle = throttle()
         _ = guess(100, from: "192.0.2.1", at: throttle)
         #expect(throttle.judge(from: "192.0.2.2") { true } == .right)
@@ -49,7 +49,7 @@ struct GuessThrottleTests {
     @Test(arguments: [
         ("2001:db8::1", "2001:db8::2"), ("2001:db8:0:0:1:2:3:4", "2001:db8::9"), ("fe80::1%eth0", "fe80::2"),
     ])
-    func `Network of i pv6 addresses is one client`(first: String, second: String) {
+    func `A network of IPv6 addresses is one client`(first: String, second: String) {
         let throttle = throttle()
         #expect(guess(10, from: first, at: throttle) == 10)
         #expect(guess(10, from: second, at: throttle) == 0)
@@ -57,7 +57,7 @@ struct GuessThrottleTests {
     }
 
     @Test(arguments: ["", ":", "::", ":::", "a::b::c", "%", "1:2:3:4:5:6:7:8:9"])
-    func `Address of any form is somebodys`(address: String) {
+    func `An address of any form is a client`(address: String) {
         #expect(guess(20, from: address, at: throttle()) == 10)
     }
 

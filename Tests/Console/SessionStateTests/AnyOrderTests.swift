@@ -19,7 +19,7 @@ struct AnyOrderTests {
         return 0..<UInt64(permutations / ordersOfHistory)
     }()
 
-    @Test func `Session ends in the same state whatever the order of its actions`() throws {
+    @Test func `A session ends in the same state, whatever the order of its actions`() throws {
         for seed in Self.seeds {
             var random = SplitMix64(state: seed)
             let history = History(using: &random)
@@ -36,7 +36,7 @@ struct AnyOrderTests {
         }
     }
 
-    @Test func `State stays true to itself after each action`() throws {
+    @Test func `A state stays consistent after each action`() throws {
         for seed in Self.seeds.prefix(1000) {
             var random = SplitMix64(state: seed)
             let history = History(using: &random, requests: 40)

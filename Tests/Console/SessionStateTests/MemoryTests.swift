@@ -15,7 +15,7 @@ struct MemoryTests {
     /// Checks the memory of sessions with 100 places each, as a provider in Tokyo returns them.
     ///
     /// After the details of one place, the list differs from the result, so it needs separate memory.
-    @Test func `Sessions of a hundred places keep to their memory`() throws {
+    @Test func `Sessions of a hundred places stay within their memory`() throws {
         guard let before = Self.residentBytes else { return }
         let store = Store()
         let sessions = (0..<Self.sessions).map { "session-\($0)" }

@@ -4,13 +4,13 @@ import SessionState
 import Testing
 
 struct SearchStoryTests {
-    @Test func `Session begins empty`() {
+    @Test func `A session begins empty`() {
         let state = SessionState()
         #expect(state.search == nil && state.list == nil && state.selected == nil && state.error == nil)
         #expect(state.inFlight.isEmpty && state.revision == 0)
     }
 
-    @Test func `Search is in flight until its places come`() {
+    @Test func `A search is in flight until its places come`() {
         var story = Story()
         story.search("a", category: "hospital")
 
@@ -31,7 +31,7 @@ struct SearchStoryTests {
         #expect(list?.place(id: "2", provider: .googlePlaces) == nil)
     }
 
-    @Test func `Nothing found is a list and no error`() {
+    @Test func `A result without places is a list and no error`() {
         var story = Story()
         story.search("a")
         story.finds("a")
@@ -39,7 +39,7 @@ struct SearchStoryTests {
         #expect(story.state.error == nil)
     }
 
-    @Test func `Older list stays while a newer search is under way or failed`() {
+    @Test func `An older list stays while a newer search is in flight or failed`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")])
@@ -58,7 +58,7 @@ struct SearchStoryTests {
         #expect(story.state.error == nil)
     }
 
-    @Test func `Result that comes after a newer one is not shown`() {
+    @Test func `A result that comes after a newer one is not shown`() {
         var story = Story()
         story.search("a")
         story.search("b")
@@ -71,7 +71,7 @@ struct SearchStoryTests {
         #expect(story.state.revision == before.revision)
     }
 
-    @Test func `Being superseded is no error`() {
+    @Test func `A superseded search is no error`() {
         var story = Story()
         story.search("a")
         story.fails("a", "superseded")
@@ -79,7 +79,7 @@ struct SearchStoryTests {
         #expect(story.state.error == nil)
     }
 
-    @Test func `Result counts rather than the error of the same request`() {
+    @Test func `A result counts rather than the error of the same request`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")])
@@ -88,7 +88,7 @@ struct SearchStoryTests {
         #expect(Timeline(story.actions.reversed()).state == story.state)
     }
 
-    @Test func `Outcome without its request is shown all the same`() {
+    @Test func `An outcome without its request is shown`() {
         var story = Story()
         story.search("a")
         story.losesLastAction()
@@ -100,7 +100,7 @@ struct SearchStoryTests {
 
     // MARK: Pages
 
-    @Test func `Pages are appended and repeated places stand once`() {
+    @Test func `Pages are appended without repeated places`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1"), .named("2")], next: "second", total: 5, credits: ["credit"])
@@ -115,7 +115,7 @@ struct SearchStoryTests {
         #expect(list?.attributions == ["credit", "other"] && list?.attempts == 2)
     }
 
-    @Test func `Page that failed is an error and keeps the list`() {
+    @Test func `A failed page is an error and keeps the list`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")], next: "second")
@@ -130,7 +130,7 @@ struct SearchStoryTests {
         #expect(story.state.list?.places.map(\.id) == ["1", "2"] && story.state.list?.nextPageToken == nil)
     }
 
-    @Test func `Page of an older search is not appended to a newer one`() {
+    @Test func `A page of an older search is not appended to a newer one`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")], next: "second")
@@ -141,7 +141,7 @@ struct SearchStoryTests {
         #expect(story.state.list?.places.map(\.id) == ["9"])
     }
 
-    @Test func `Tokens that go round in a circle end`() {
+    @Test func `Page tokens that repeat end the list`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")], next: "again")

@@ -11,7 +11,7 @@ struct SelectionStoryTests {
         return story
     }
 
-    @Test func `Details change the list and the detail alike`() throws {
+    @Test func `Details change the list and the selected place alike`() throws {
         var story = storyWithList()
         story.details("d", of: "2")
         #expect(story.state.selected?.isLoading == true && story.state.selected?.hasDetails == false)
@@ -31,7 +31,7 @@ struct SelectionStoryTests {
         #expect(story.state.list?.places.map(\.id) == ["1", "2"])
     }
 
-    @Test func `Picture is shown in the list and the detail`() {
+    @Test func `A picture is shown in the list and the selected place`() {
         var story = storyWithList()
         story.photo("p", of: "1")
         #expect(story.state.selected?.isLoading == true)
@@ -42,7 +42,7 @@ struct SelectionStoryTests {
         #expect(story.state.list?.places.map(\.imageURL) == ["https://img.example/1.jpg", nil])
     }
 
-    @Test func `Another place is selected by asking for it`() {
+    @Test func `A request about another place selects it`() {
         var story = storyWithList()
         story.details("d", of: "1")
         story.fails("d", "timeout", isRetryable: true)
@@ -53,7 +53,7 @@ struct SelectionStoryTests {
         #expect(story.state.error == nil, "the failure is about a place that is not selected any more")
     }
 
-    @Test func `Newer search ends the selection`() {
+    @Test func `A newer search ends the selection`() {
         var story = storyWithList()
         story.details("d", of: "1")
         story.search("b")
@@ -79,7 +79,7 @@ struct SelectionStoryTests {
         #expect(story.state.error == nil && story.state.selected?.hasDetails == true)
     }
 
-    @Test func `Place that is in no list is known from its details`() {
+    @Test func `A place that is in no list is known from its details`() {
         var story = Story()
         story.details("d", of: "7")
         #expect(story.state.selected?.place == nil && story.state.selected?.provider == .hotpepper)
@@ -92,7 +92,7 @@ struct SelectionStoryTests {
         #expect(story.state.selected?.hasDetails == true)
     }
 
-    @Test func `Provider that the request leaves open is the lists`() {
+    @Test func `A provider that the request leaves open is the list's`() {
         var story = storyWithList()
         story.details("d", of: "2", provider: .auto)
         #expect(story.state.selected?.provider == .hotpepper && story.state.selected?.place?.id == "2")

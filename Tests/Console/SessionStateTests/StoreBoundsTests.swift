@@ -22,7 +22,7 @@ struct StoreBoundsTests {
                 receivedAt: Story.time(1)))
     }
 
-    @Test func `Session that nothing happens to is forgotten`() {
+    @Test func `An idle session is removed`() {
         let store = store()
         store.dispatch(found(1, session: "one"))
         clock.advance(by: .seconds(59))
@@ -35,7 +35,7 @@ struct StoreBoundsTests {
         #expect(store.sessionCount == 1)
     }
 
-    @Test func `Session that is used lives on`() {
+    @Test func `A session in use is kept`() {
         let store = store()
         for number in 0..<10 {
             store.dispatch(found(1, session: "one", request: "r\(number)"))
@@ -44,7 +44,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "one").revision == 10)
     }
 
-    @Test func `Session with a subscriber is kept and expires after it left`() async throws {
+    @Test func `A session with a subscriber is kept until it has left`() async throws {
         let store = store(sessions: 1)
         store.dispatch(found(1, session: "one"))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -64,7 +64,7 @@ struct StoreBoundsTests {
         #expect(store.sessionCount == 0)
     }
 
-    @Test func `Above the most sessions the one idle longest goes`() {
+    @Test func `Above the limit of sessions, the one idle longest is removed`() {
         let store = store(sessions: 3)
         for session in ["a", "b", "c"] {
             store.dispatch(found(1, session: session))
@@ -78,7 +78,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "a").list != nil && store.state(of: "d").list != nil)
     }
 
-    @Test func `Above the most places sessions go too`() {
+    @Test func `Above the limit of places, idle sessions are removed`() {
         let store = store(places: 125)
         for session in ["a", "b", "c"] {
             store.dispatch(found(50, session: session))
@@ -101,7 +101,7 @@ struct StoreBoundsTests {
                 receivedAt: Story.time(time)))
     }
 
-    @Test func `Session of long texts keeps to its bytes`() {
+    @Test func `A session of long texts stays within its bytes`() {
         var state = SessionState()
         for number in 0..<200 {
             let request = SearchRequest(
@@ -116,7 +116,7 @@ struct StoreBoundsTests {
         #expect(state.exchanges.all.last?.requestID == "r199")
     }
 
-    @Test func `Newest request is kept however long it is`() {
+    @Test func `The newest request is kept, however long it is`() {
         var state = SessionState(limits: SessionLimits(bytes: 1000))
         Reducer.reduce(&state, failed(bytes: 10, session: "session", request: "old", at: 1))
         Reducer.reduce(&state, failed(bytes: 100_000, session: "session", request: "new", at: 2))
@@ -124,7 +124,7 @@ struct StoreBoundsTests {
         #expect(state.error?.requestID == "new")
     }
 
-    @Test func `Above the most bytes sessions go too`() {
+    @Test func `Above the limit of bytes, idle sessions are removed`() {
         let store = Store(StoreConfiguration(maxBytes: 250_000), now: { [clock] in clock.now })
         for session in ["a", "b", "c"] {
             store.dispatch(failed(bytes: 100_000, session: session, request: "r"))
@@ -135,7 +135,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "c").error != nil)
     }
 
-    @Test func `Name of a session counts and nothing is left of one that is forgotten`() {
+    @Test func `A session's name counts, and a removed session leaves no bytes`() {
         var table = SessionTable(StoreConfiguration(idleTime: .seconds(60), maxBytes: 1_000_000))
         for number in 0..<100 {
             let session = String(repeating: "s", count: 50_000) + "\(number)"
@@ -150,7 +150,7 @@ struct StoreBoundsTests {
         #expect((table.count, table.byteCount) == (0, 0))
     }
 
-    @Test func `One busy session does not make the queue grow`() {
+    @Test func `A busy session does not make the queue grow`() {
         var queue = SessionTable(StoreConfiguration())
         for number in 0..<10_000 {
             _ = queue.dispatch(found(0, session: "one", request: "r\(number % 8)"), session: "one", at: clock.now)
@@ -160,7 +160,7 @@ struct StoreBoundsTests {
         #expect(queue.idleEntryCount <= 66)
     }
 
-    @Test func `Long session forgets its oldest requests`() {
+    @Test func `A long session drops its oldest requests`() {
         var state = SessionState(limits: SessionLimits(requests: 5, unrequestedOutcomes: 2))
         for number in 0..<100 {
             let request = SearchRequest(requestID: "r\(number)", location: .shinjuku, sessionID: "session")
@@ -170,7 +170,7 @@ struct StoreBoundsTests {
         #expect(state.exchanges.all.count == 5)
     }
 
-    @Test func `Results of older searches are forgotten`() {
+    @Test func `The results of older searches are dropped`() {
         var story = Story()
         for number in 0..<20 {
             story.search("r\(number)")

@@ -12,7 +12,7 @@ struct SubscriberTests {
             at: Story.time(Int64(number)))
     }
 
-    @Test func `Subscriber gets the present state at once and then distinct states`() async throws {
+    @Test func `A subscriber gets the current state and then distinct states`() async throws {
         let store = Store()
         var states = store.updates(of: "session").makeAsyncIterator()
         let first = try #require(await states.next())
@@ -28,7 +28,7 @@ struct SubscriberTests {
         #expect(await states.next()?.search?.requestID == "r2")
     }
 
-    @Test func `Subscriber who is late gets the state that others have`() async {
+    @Test func `A late subscriber gets the state that others have`() async {
         let store = Store()
         for number in 1...3 { store.dispatch(Self.search(number)) }
         var states = store.updates(of: "session").makeAsyncIterator()
@@ -36,7 +36,7 @@ struct SubscriberTests {
         #expect(store.state(of: "session").revision == 3)
     }
 
-    @Test func `Slow subscriber gets the newest and holds up nobody`() async throws {
+    @Test func `A slow subscriber gets the newest state and delays no other`() async throws {
         let store = Store()
         var slow = store.updates(of: "session").makeAsyncIterator()
         #expect(await slow.next()?.revision == 0)
@@ -82,7 +82,7 @@ struct SubscriberTests {
         try await eventually("all are forgotten") { store.subscriberCount == 0 }
     }
 
-    @Test func `Subscriber whose task is cancelled is forgotten`() async throws {
+    @Test func `A subscriber whose task is cancelled is removed`() async throws {
         let store = Store()
         let task = Task {
             var count = 0
@@ -97,7 +97,7 @@ struct SubscriberTests {
         #expect(store.sessionCount == 0, "nothing happened to the session that it looked at")
     }
 
-    @Test func `Subscriber who drops its iterator is forgotten`() async throws {
+    @Test func `A subscriber that drops its iterator is removed`() async throws {
         let store = Store()
         for await _ in store.updates(of: "session") { break }
         try await eventually("it is forgotten") { store.subscriberCount == 0 }
@@ -111,7 +111,7 @@ struct SubscriberTests {
         #expect(store.state(of: "other").search?.requestID == "r2")
     }
 
-    @Test func `Action without a session is nobodys`() {
+    @Test func `An action without a session is ignored`() {
         let store = Store()
         store.dispatch(.requested(SearchRequest(requestID: "r", location: .shinjuku), at: Story.time(0)))
         #expect(store.sessionCount == 0)

@@ -2,7 +2,7 @@ import SessionState
 import Testing
 
 struct TimelineTests {
-    @Test func `Time travel shows the state after each action`() {
+    @Test func `A timeline has the state after each action`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")])

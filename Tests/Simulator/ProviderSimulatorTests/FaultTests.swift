@@ -19,8 +19,8 @@ struct FaultTests {
         }
     }
 
-    @Test func `Retry after has the seconds that the fault says`() async throws {
-        try await Simulator.run { simulator async throws in
+    @Test func `The Retry-After header has the fault's seconds or date`() async throws {
+        try await Simulator.run { simulator in
             #expect(try await simulator.search(.legacy, "fault:503=7").headers["retry-after"] == "7")
             #expect(try await simulator.search(.hotpepper, "fault:rate-limited=9").headers["retry-after"] == "9")
             #expect(try await simulator.search(.legacy, "fault:rate-limited=9").headers["retry-after"] == "9")
@@ -85,7 +85,7 @@ struct FaultTests {
         ("none", { $0.shops.isEmpty && $0.legacyResults.isEmpty && $0.places.isEmpty && $0.json != nil }),
     ]
     @Test(arguments: providers, bodies.map(\.0))
-    func `Wrong bodies come with200`(provider: Simulator.Provider, spelling: String) async throws {
+    func `A wrong body has status 200`(provider: Simulator.Provider, spelling: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(provider, "fault:\(spelling)")
             #expect(answer.status == 200 && answer.ending == .complete)
@@ -94,7 +94,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func `Connection ends as the fault says`(provider: Simulator.Provider) async throws {
+    func `A connection ends as the fault demands`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let reset = try await simulator.search(provider, "fault:reset")
             #expect(reset.ending == .reset && reset.status == 0)
@@ -113,7 +113,7 @@ struct FaultTests {
 
     /// A request with `Connection: close` does not turn a reset into an orderly close.
     @Test(arguments: providers)
-    func `Connection that would close is reset when the fault is a reset`(provider: Simulator.Provider) async throws {
+    func `A reset fault resets even a connection that would close`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let closing = ["Connection": "close"]
             #expect(try await simulator.search(provider, "fault:reset", closing).ending == .reset)
@@ -123,7 +123,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func `Simulator stays silent until the client goes away`(provider: Simulator.Provider) async throws {
+    func `A hanging fault stays silent until the client disconnects`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let hang = try await simulator.search(provider, "fault:hang", patience: 0.3)
             #expect(hang.ending == .silent && hang.status == 0)
@@ -137,7 +137,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func `Delayed and dripping answers take the time that is asked for`(provider: Simulator.Provider) async throws {
+    func `Delayed and dripping answers take the requested time`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let late = try await simulator.search(provider, "fault:delay=250")
             #expect(late.status == 200 && late.seconds >= 0.24)
@@ -148,7 +148,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `Simulator streams a huge body as fast as it is read`() async throws {
+    @Test func `A huge body is streamed as fast as it is read`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let answer = try await blocking {
@@ -172,7 +172,7 @@ struct FaultTests {
             ("none", 0), ("truncated", 18), ("cut-chunked", 18), ("reset", 56), ("close", 52), ("hang", 28),
             ("bad-gzip", 61),
         ])
-    func `Curl reports the error of each fault`(spelling: String, code: Int32) async throws {
+    func `An independent client reports each fault's error`(spelling: String, code: Int32) async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let curl = try RunningProgram(
@@ -187,7 +187,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `Fault comes only as often as its spelling says`() async throws {
+    @Test func `A fault comes only as often as its spelling demands`() async throws {
         try await Simulator.run { simulator in
             var statuses: [Int] = []
             for _ in 0..<3 { statuses.append(try await simulator.search(.hotpepper, "ラーメン fault:503*2").status) }
@@ -197,7 +197,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `Simulator reads faults in types and place i ds`() async throws {
+    @Test func `Faults are read from types and place ids too`() async throws {
         try await Simulator.run { simulator async throws in
             #expect(try await simulator.nearby("location=35.69,139.7&radius=500&type=fault:502").status == 502)
             let body = "{\"includedTypes\":[\"fault:502\"],\"locationRestriction\":\(Simulator.circle())}"
@@ -226,7 +226,7 @@ struct FaultTests {
     @Test(arguments: [
         "fault:nonsense", "fault:", "fault:503*x", "fault:huge=-1", "fault:delay=x", "fault:=", "fault:*",
     ])
-    func `Simulator ignores a misspelt fault`(text: String) async throws {
+    func `A misspelt fault is ignored`(text: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(.hotpepper, text)
             #expect(answer.ending == .complete && answer.status > 0)

@@ -7,7 +7,7 @@ import Testing
 struct LegacyTests {
     static let spot = "location=35.690921,139.700258"
 
-    @Test func `Nearby search answers in the documented shape`() async throws {
+    @Test func `A nearby search is answered in the documented shape`() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby("\(Self.spot)&radius=1500&type=restaurant&language=ja")
             #expect(answer.status == 200 && answer.legacyStatus == "OK")
@@ -25,7 +25,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func `Nearby search finds hospitals`() async throws {
+    @Test func `A nearby search finds hospitals`() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby("\(Self.spot)&radius=1500&type=hospital&language=ja")
             #expect(answer.legacyResults.count > 3)
@@ -33,7 +33,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func `Page token is invalid when it is used at once`() async throws {
+    @Test func `A page token is invalid if it is used at once`() async throws {
         try await Simulator.run({ $0.pageTokenDelay = .seconds(3600) }) { simulator in
             let first = try await simulator.nearby("\(Self.spot)&radius=3000&type=restaurant")
             let token = try #require(first.object["next_page_token"] as? String)
@@ -66,14 +66,14 @@ struct LegacyTests {
         "location=91,0&radius=100", "location=1&radius=5",
     ]
     @Test(arguments: refused)
-    func `Search with bad parameters is an invalid request`(parameters: String) async throws {
+    func `A search with bad parameters is an invalid request`(parameters: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby(parameters)
             #expect(answer.status == 200 && answer.legacyStatus == "INVALID_REQUEST")
         }
     }
 
-    @Test func `Search follows the rules of types and open now`() async throws {
+    @Test func `A search follows the rules of types and opening hours`() async throws {
         try await Simulator.run { simulator in
             let area = "\(Self.spot)&radius=2000"
             let first = try await simulator.nearby("\(area)&type=hospital|restaurant")
@@ -106,7 +106,7 @@ struct LegacyTests {
     }
 
     @Test(arguments: ["key=", "key=wrong", "key=denied-x", "key=legacy-off", nil] as [String?])
-    func `Search is denied without a right key`(key: String?) async throws {
+    func `A search is denied without a right key`(key: String?) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby("\(Self.spot)&radius=1000", key: key)
             #expect(answer.status == 200 && answer.legacyStatus == "REQUEST_DENIED")
@@ -147,7 +147,7 @@ struct LegacyTests {
         ("place_id=ChIJN1t_tDeuEmsRUsoyG83frY4", "NOT_FOUND"), ("place_id=short", "INVALID_REQUEST"),
         ("", "INVALID_REQUEST"),
     ])
-    func `Details of an unknown place have no result`(parameters: String, status: String) async throws {
+    func `The details of an unknown place have no result`(parameters: String, status: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.get("/maps/api/place/details/json?key=k&\(parameters)")
             #expect(answer.legacyStatus == status && answer.object["result"] == nil)
@@ -155,7 +155,7 @@ struct LegacyTests {
     }
 
     /// The seed is no secret, so a token may contain any text.
-    @Test func `Page token of an impossible search is damaged`() {
+    @Test func `A page token of an impossible search is invalid`() {
         func read(_ text: String) -> Bool {
             let token = SealedText.seal(Array(text.utf8), seed: 1)
             if case .search = LegacySearch.read(token, seed: 1, now: 1, delay: .zero) { return true }

@@ -6,7 +6,7 @@ struct NewTests {
     static let nearby =
         "{\"includedTypes\":[\"restaurant\"],\"languageCode\":\"ja\",\"locationRestriction\":\(Simulator.circle())}"
 
-    @Test func `Nearby search gives only the fields of the mask`() async throws {
+    @Test func `A nearby search returns only the fields of the mask`() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", Self.nearby, mask: "places.id,places.displayName.text")
             #expect(answer.status == 200)
@@ -23,7 +23,7 @@ struct NewTests {
         nil, "", "places.id, places.types", "places.nothing", "id", "nextPageToken", "places.id,,places.types",
     ]
     @Test(arguments: masks)
-    func `Search with a bad mask is refused`(mask: String?) async throws {
+    func `A search with a bad mask is rejected`(mask: String?) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new(
                 "searchNearby", "no json", mask: mask == "nextPageToken" ? "searchUri" : mask)
@@ -45,14 +45,14 @@ struct NewTests {
         "{\"includedTypes\":\"cafe\",\"locationRestriction\":\(Simulator.circle())}",
     ]
     @Test(arguments: refusedNearby)
-    func `Bad nearby search is an invalid argument`(body: String) async throws {
+    func `A bad nearby search is an invalid argument`(body: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", body)
             #expect(answer.status == 400 && answer.error["status"] as? String == "INVALID_ARGUMENT", "\(answer.text)")
         }
     }
 
-    @Test func `Nearby search follows count and type`() async throws {
+    @Test func `A nearby search respects count and type`() async throws {
         try await Simulator.run { simulator in
             let body =
                 "{\"includedTypes\":[\"hospital\"],\"maxResultCount\":3,"
@@ -63,7 +63,7 @@ struct NewTests {
         }
     }
 
-    @Test func `Search that finds nothing answers an empty object`() async throws {
+    @Test func `A search without places is answered with an empty object`() async throws {
         try await Simulator.run { simulator in
             let body = "{\"locationRestriction\":\(Simulator.circle(latitude: "0.1", longitude: "0.1"))}"
             #expect(try await simulator.new("searchNearby", body).object.isEmpty)
@@ -75,7 +75,7 @@ struct NewTests {
         }
     }
 
-    @Test func `Text search gives sixty places in pages of the same body`() async throws {
+    @Test func `A text search has sixty places in pages of the same body`() async throws {
         try await Simulator.run { simulator in
             let start = "{\"textQuery\":\"restaurant\",\"locationRestriction\":\(Simulator.box),\"languageCode\":\"ja\""
             var answer = try await simulator.new("searchText", "\(start)}")
@@ -103,14 +103,14 @@ struct NewTests {
         "{\"textQuery\":\"x\",\"includedType\":\"nonsense\"}",
     ]
     @Test(arguments: refusedText)
-    func `Bad text search is an invalid argument`(body: String) async throws {
+    func `A bad text search is an invalid argument`(body: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchText", body)
             #expect(answer.status == 400 && answer.error["status"] as? String == "INVALID_ARGUMENT", "\(answer.text)")
         }
     }
 
-    @Test func `Text search prefers the type and keeps only open places`() async throws {
+    @Test func `A text search prefers the type and keeps only open places`() async throws {
         try await Simulator.run { simulator in
             let body = "{\"textQuery\":\"restaurant\",\"openNow\":true,\"includedType\":\"cafe\",\"pageSize\":5,"
             let answer = try await simulator.new(
@@ -129,7 +129,8 @@ struct NewTests {
         ("denied", 403, "PERMISSION_DENIED", "API_KEY_SERVICE_BLOCKED"),
     ]
     @Test(arguments: keys)
-    func `Search is refused without a right key`(key: String?, code: Int, status: String, reason: String?) async throws
+    func `A search is rejected without a right key`(key: String?, code: Int, status: String, reason: String?)
+        async throws
     {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", Self.nearby, key: key)
@@ -139,7 +140,7 @@ struct NewTests {
         }
     }
 
-    @Test func `Simulator lets in only the configured key`() async throws {
+    @Test func `Only the configured key is accepted`() async throws {
         try await Simulator.run({ $0.apiKey = "the-one" }) { simulator async throws in
             #expect(try await simulator.new("searchNearby", Self.nearby, key: "other").reasons == ["API_KEY_INVALID"])
             #expect(try await simulator.new("searchNearby", Self.nearby, key: "the-one").status == 200)
@@ -176,11 +177,22 @@ struct NewTests {
     }
 
     @Test(arguments: [("ChIJN1t_tDeuEmsRUsoyG83frY4", 404, "NOT_FOUND"), ("nonsense", 400, "INVALID_ARGUMENT")])
-    func `Unknown and malformed place i ds have errors of their own`(id: String, code: Int, status: String) async throws
-    {
+    func `Unknown and malformed place ids have different errors`(id: String, code: Int, status: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.get("/v1/places/\(id)", ["X-Goog-Api-Key": "k", "X-Goog-FieldMask": "id"])
             #expect(answer.status == code && answer.error["status"] as? String == status)
+        }
+    }
+
+    @Test func `A bearer token is accepted in place of a key`() async throws {
+        try await Simulator.run { simulator in
+            let mask = ["X-Goog-FieldMask": "places.id"]
+            let fine = try await simulator.post(
+                "/v1/places:searchNearby", mask.merging(["Authorization": "Bearer t"]) { $1 }, Self.nearby)
+            #expect(fine.status == 200)
+            let expired = try await simulator.post(
+                "/v1/places:searchNearby", mask.merging(["Authorization": "Bearer expired"]) { $1 }, Self.nearby)
+            #expect(expired.status == 401 && expired.reasons == ["ACCESS_TOKEN_EXPIRED"])
         }
     }
 }

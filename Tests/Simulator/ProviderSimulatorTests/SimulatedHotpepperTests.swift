@@ -3,7 +3,7 @@ import ProviderSimulator
 import Testing
 
 struct SimulatedHotpepperTests {
-    @Test func `Search answers in the documented shape`() async throws {
+    @Test func `A search is answered in the documented shape`() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet("\(Simulator.spot)&range=3&count=20")
             #expect(answer.status == 200)
@@ -22,7 +22,7 @@ struct SimulatedHotpepperTests {
     }
 
     @Test(arguments: zip([1, 2, 3, 4, 5], [300.0, 500, 1000, 2000, 3000]))
-    func `Range limits the distance and nearest come first`(range: Int, limit: Double) async throws {
+    func `The range limits the distance, and the nearest come first`(range: Int, limit: Double) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet("\(Simulator.spot)&range=\(range)&count=100")
             let distances = answer.shops.map {
@@ -34,7 +34,7 @@ struct SimulatedHotpepperTests {
         }
     }
 
-    @Test func `Pages together are the whole list`() async throws {
+    @Test func `The pages together are the whole list`() async throws {
         try await Simulator.run { simulator in
             let whole = try await simulator.gourmet("\(Simulator.spot)&range=3&count=100")
             let available = try #require(whole.results["results_available"] as? Int)
@@ -57,7 +57,7 @@ struct SimulatedHotpepperTests {
         "\(Simulator.spot)&count=x", "\(Simulator.spot)&start=0",
     ]
     @Test(arguments: refused)
-    func `Bad or missing conditions are3000`(parameters: String) async throws {
+    func `Bad or missing conditions are error 3000`(parameters: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet(parameters)
             #expect(answer.status == 200)
@@ -69,13 +69,13 @@ struct SimulatedHotpepperTests {
     @Test(
         arguments: [("key=", 2000), ("key=wrong-one", 2000), ("key=denied", 2000), (nil, 3000), ("key=fine", nil)]
             as [(String?, Int?)])
-    func `Search is refused without a right key`(key: String?, code: Int?) async throws {
+    func `A search is rejected without a right key`(key: String?, code: Int?) async throws {
         try await Simulator.run { simulator async throws in
             #expect(try await simulator.gourmet(Simulator.spot, key: key).code == code)
         }
     }
 
-    @Test func `Search keeps only shops that match the filters`() async throws {
+    @Test func `A search returns only shops that match its filters`() async throws {
         try await Simulator.run { simulator in
             let area = "\(Simulator.spot)&range=5&count=100"
             let ramen = try await simulator.gourmet("\(area)&genre=G013")
@@ -89,7 +89,7 @@ struct SimulatedHotpepperTests {
         }
     }
 
-    @Test func `Search by id finds the shop of an earlier search`() async throws {
+    @Test func `A search by id finds the shop of an earlier search`() async throws {
         try await Simulator.run { simulator in
             let found = try await simulator.gourmet("\(Simulator.spot)&count=3")
             let again = try await simulator.gourmet("id=\(ids(found.shops).joined(separator: ","))")
@@ -102,7 +102,7 @@ struct SimulatedHotpepperTests {
         }
     }
 
-    @Test func `Lite answer leaves out the members that the reference names`() async throws {
+    @Test func `A lite answer lacks the members that the reference names`() async throws {
         try await Simulator.run { simulator in
             let shop = try #require(try await simulator.gourmet("\(Simulator.spot)&type=lite").shops.first)
             #expect(shop["capacity"] == nil && shop["budget"] == nil && shop["mobile_access"] == nil)
@@ -113,7 +113,7 @@ struct SimulatedHotpepperTests {
 
     /// The real API would answer in XML.
     @Test(arguments: ["", "&format=xml", "&format=jsonp"])
-    func `Search is refused unless it wants JSON`(format: String) async throws {
+    func `A search for anything but JSON is rejected`(format: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.get("/hotpepper/gourmet/v1/?key=k&\(Simulator.spot)\(format)")
             #expect(answer.code == 3000)
@@ -121,7 +121,7 @@ struct SimulatedHotpepperTests {
     }
 
     @Test(arguments: ["lat=-33.87&lng=151.2", "lat=51.5&lng=-0.12", "lat=0.2&lng=0.2"])
-    func `Search outside japan finds nothing`(spot: String) async throws {
+    func `A search outside Japan finds nothing`(spot: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet(spot)
             #expect(answer.results["results_available"] as? Int == 0)

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 struct SimulatedPictureTests {
-    @Test func `Simulator answers the same picture for the same path`() async throws {
+    @Test func `The same path has the same picture`() async throws {
         try await Simulator.run { simulator in
             let first = try await simulator.get("/pictures/P012345678_238.jpg")
             #expect(first.status == 200 && first.headers["content-type"] == "image/svg+xml")
@@ -21,7 +21,7 @@ struct SimulatedPictureTests {
         }
     }
 
-    @Test func `Simulator takes any path and shows nothing of it`() async throws {
+    @Test func `A picture shows nothing of its path`() async throws {
         try await Simulator.run { simulator in
             for path in ["", "a/b/../c.jpg", "%3Cscript%3Ealert(1)%3C/script%3E", "fault:503", "\"><b>", "%FF%00"] {
                 let answer = try await simulator.get("/pictures/\(path)")

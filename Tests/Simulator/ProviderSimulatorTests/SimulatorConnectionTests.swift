@@ -10,7 +10,7 @@ struct SimulatorConnectionTests {
     }
     private static let search = "/hotpepper/gourmet/v1/?key=k&format=json&\(Simulator.spot)"
 
-    @Test func `Simulator answers pipelined requests in their order`() async throws {
+    @Test func `Pipelined requests are answered in their order`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let counts = try await blocking { () -> [Int] in
@@ -24,7 +24,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func `Connection stays open as long as the client says`() async throws {
+    @Test func `A connection stays open as long as the client demands`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let (answers, ends) = try await blocking { () -> ([Answer], [RawClient.Piece]) in
@@ -45,7 +45,7 @@ struct SimulatorConnectionTests {
     }
 
     /// Only root may set SO_DEBUG, whose number at the socket level is that of TCP_NODELAY at the TCP level.
-    @Test func `Simulator sets on its connections only what every user may set`() async throws {
+    @Test func `Connections have only options that every user may set`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let options = try await blocking { () -> [[Int32]] in
@@ -63,7 +63,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func `Body that is too large closes the connection`() async throws {
+    @Test func `A body or a URI that is too large is rejected`() async throws {
         try await Simulator.run { simulator async throws in
             let body = "{\"textQuery\":\"" + String(repeating: "x", count: 1 << 20) + "\"}"
             let answer = try await simulator.new("searchText", body)
@@ -72,8 +72,25 @@ struct SimulatorConnectionTests {
         }
     }
 
+    @Test func `A client that expects status 100 gets it`() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let statuses = try await blocking { () -> [Int] in
+                let client = try RawClient(port: port)
+                let body = "{\"textQuery\":\"ramen\"}"
+                client.send(
+                    "POST /v1/places:searchText?key=k&fields=places.id HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n")
+                let first = client.answer().status
+                client.send(body)
+                return [first, client.answer().status]
+            }
+            #expect(statuses == [100, 200])
+        }
+    }
+
     @Test(arguments: ["HEAD", "DELETE", "POST", "OPTIONS"])
-    func `Simulator refuses other methods than get`(method: String) async throws {
+    func `A search by another method than GET is rejected`(method: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.call(method, Self.search, [:], body: nil)
             #expect(answer.status == 405 && answer.ending == .complete)
@@ -81,7 +98,7 @@ struct SimulatorConnectionTests {
     }
 
     /// A connection with random bytes is answered or closed, and the next one is served.
-    @Test func `Simulator serves the next client after random bytes`() async throws {
+    @Test func `The next client is served after random bytes`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             try await blocking {
@@ -103,7 +120,7 @@ struct SimulatorConnectionTests {
     }
 
     /// The requests are well-formed HTTP with values that no client would send.
-    @Test func `Simulator answers every request with unlikely parameters`() async throws {
+    @Test func `Every request with unlikely parameters is answered`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let fault = try await blocking { () -> String? in
@@ -136,7 +153,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func `Simulator answers200 or400 to every damaged body`() async throws {
+    @Test func `Every damaged body is answered with 200 or 400`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let fault = try await blocking { () -> String? in
@@ -172,10 +189,11 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func `Shutdown closes open connections`() async throws {
-        let server = try await SimulatorServer.start(SimulatorConfiguration())
-        let port = server.port
-        #expect(server.baseURL == "http://127.0.0.1:\(port)")
+    @Test func `A shutdown closes open connections`() async throws {
+        let server = try SimulatorServer(SimulatorConfiguration())
+        let url = try await server.start()
+        #expect(url == server.baseURL)
+        let port = try #require(server.port)
         let piece = try await withThrowingTaskGroup(of: RawClient.Piece?.self) { group in
             group.addTask {
                 try await blocking {

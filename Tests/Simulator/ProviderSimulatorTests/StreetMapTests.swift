@@ -47,7 +47,7 @@ struct StreetMapTests {
     }
 
     @Test(arguments: [(35.69, 139.7), (-33.87, 151.2), (64.1, -21.9)])
-    func `Streets lie within their block`(latitude: Double, longitude: Double) throws {
+    func `Streets are within their block`(latitude: Double, longitude: Double) throws {
         let (row, column) = Self.place(latitude, longitude)
         let block = try Self.block(row, column)
         #expect(block.main.count == 10 && block.streets.count > 60)
@@ -60,7 +60,7 @@ struct StreetMapTests {
         }
     }
 
-    @Test func `Main streets go on in the next block`() throws {
+    @Test func `Main streets continue in the next block`() throws {
         let (row, column) = Self.place(35.69, 139.7)
         let here = try Self.block(row, column).main.map(Self.points)
         let east = try Self.block(row, column + 1).main.map(Self.points)
@@ -69,7 +69,7 @@ struct StreetMapTests {
         #expect(ends.intersection(begins).count >= 5)
     }
 
-    @Test func `Streets follow from the seed`() throws {
+    @Test func `Streets depend only on the seed`() throws {
         let (row, column) = Self.place(35.69, 139.7)
         #expect(try Self.block(row, column, seed: 7).streets == Self.block(row, column, seed: 7).streets)
         #expect(try Self.block(row, column, seed: 7).streets != Self.block(row, column, seed: 8).streets)
@@ -90,7 +90,7 @@ struct StreetMapTests {
     @Test(arguments: [
         (-1, 0), (0, -1), (3600, 0), (0, 7200), (Int.max, Int.max), (Int.min, Int.min), (1800, 3600),
     ])
-    func `Nothing is beyond the world nor in its empty places`(row: Int, column: Int) {
+    func `There is no block beyond the world or in its empty areas`(row: Int, column: Int) {
         #expect(StreetMap().block(row: row, column: column) == nil)
     }
 }

@@ -42,7 +42,7 @@ struct WorldTests {
         }
     }
 
-    @Test func `First hits are the same however many are asked for`() {
+    @Test func `The first hits are the same, however many are requested`() {
         let finder = PlaceFinder(world: World(seed: 1, cacheBytes: 1 << 20))
         for order in [PlaceQuery.Order.distance, .prominence] {
             var query = PlaceQuery(area: .circle(latitude: 35.69, longitude: 139.7, radius: 3000))
@@ -88,7 +88,7 @@ struct WorldTests {
     }
 
     /// Every oddity in the notes on the providers occurs, often enough for tests.
-    @Test func `World holds the oddities of real answers`() throws {
+    @Test func `The world has the oddities of real answers`() throws {
         let world = World(seed: 1, cacheBytes: 1 << 20)
         let hits = PlaceFinder(world: world).find(
             PlaceQuery(area: .circle(latitude: 35.69, longitude: 139.7, radius: 3000)), start: 0, count: 2000
@@ -128,7 +128,7 @@ struct WorldTests {
             })
     }
 
-    @Test func `World keeps rendered places within its memory`() {
+    @Test func `Rendered places stay within their memory`() {
         let world = World(seed: 1, cacheBytes: 4 << 20)
         for column in 0..<400 {
             let cell = world.cell(CellID(row: 25_000, column: 64_000 + column))

@@ -38,7 +38,7 @@ struct DoctorBrokerTests {
 
     // MARK: - Names and connections
 
-    @Test func `Addresses that lead nowhere are found`() async throws {
+    @Test func `The doctor finds addresses that lead nowhere`() async throws {
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
         await check(
             Self.wrong(
@@ -61,7 +61,7 @@ struct DoctorBrokerTests {
     }
 
     /// The addresses are passed to the check, because the embedded broker reports correct ones.
-    @Test func `Broker that names an address nobody reaches is found`() async throws {
+    @Test func `The doctor finds a broker that advertises an unreachable address`() async throws {
         let broker = try EmbeddedBroker()
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
         var examination = DoctorFixture.examination([:], timeout: .seconds(2))
@@ -81,7 +81,7 @@ struct DoctorBrokerTests {
 
     // MARK: - Protocols
 
-    @Test func `Who speaks something else is named`() async throws {
+    @Test func `The doctor names a service that is no broker`() async throws {
         let web = try RawServer { connection in
             connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             connection.endSending()
@@ -107,7 +107,7 @@ struct DoctorBrokerTests {
         }
     }
 
-    @Test func `Broker without what is expected is found`() async throws {
+    @Test func `The doctor finds a port without TLS or SASL`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         await check(
             Self.wrong(
@@ -122,7 +122,7 @@ struct DoctorBrokerTests {
     }
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func `Login that is wrong is found`() async throws {
+    func `The doctor finds a wrong login`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
         defer { front.end() }
@@ -146,7 +146,7 @@ struct DoctorBrokerTests {
     }
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func `Login that the library cannot do is found`() async throws {
+    func `The doctor finds a login that the library cannot do`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
         defer { front.end() }
@@ -162,7 +162,7 @@ struct DoctorBrokerTests {
         .enabled(
             if: Certificates.canBeMade && SecureFront.canBeStarted,
             "run `tools/setup tests`: python3 and openssl are missing"))
-    func `Certificate that is not trusted is found`() async throws {
+    func `The doctor finds a certificate that is not trusted`() async throws {
         let (certificates, broker) = (try await Certificates(), try EmbeddedBroker(topics: Self.topics))
         defer { certificates.remove() }
         func front(as name: Certificates.Name, _ more: [String] = []) async throws -> SecureFront {
@@ -197,9 +197,33 @@ struct DoctorBrokerTests {
         #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
     }
 
+    // MARK: - Capabilities of brokers
+
+    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
+    func `The doctor finds brokers that lack a required feature`() async throws {
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        let (old, older) = (
+            try await SecureFront(broker.bootstrapServers, ["--without", "24", "25"]),
+            try await SecureFront(broker.bootstrapServers, ["--without", "22"])
+        )
+        defer { for front in [old, older] { front.end() } }
+
+        await check(
+            Self.wrong(
+                "transactions where there are none", ["worker.delivery": "exactly-once"], check: "versions",
+                "these brokers do not support transactions", cure: "at-least-once", code: 1),
+            at: old.bootstrapServers)
+        await check(
+            Self.wrong(
+                "no idempotent producers", check: "versions", "do not support idempotent producers",
+                cure: "0.11 or newer",
+                code: 1),
+            at: older.bootstrapServers)
+    }
+
     // MARK: - Topics, rights and the group
 
-    @Test func `Topics that are wrong are found`() async throws {
+    @Test func `The doctor finds wrong topics`() async throws {
         let names = WorkerConfiguration.Topics()
         var topics = Self.topics
         topics[names.results] = nil
@@ -235,7 +259,7 @@ struct DoctorBrokerTests {
             at: broker.bootstrapServers)
     }
 
-    @Test func `Rights that are lacking are found`() async throws {
+    @Test func `The doctor finds missing rights`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         broker.fail(.fetch, with: 29, count: 50)
         await check(
@@ -253,7 +277,7 @@ struct DoctorBrokerTests {
             at: broker.bootstrapServers)
     }
 
-    @Test func `Sound brokers pass`() async throws {
+    @Test func `Sound brokers pass every check`() async throws {
         let broker = try EmbeddedBroker(brokers: 3, topics: Self.topics)
         let report = await DoctorFixture.report(["kafka.bootstrapServers": broker.bootstrapServers])
         #expect(report.exitCode(isStrict: true) == 0, "\(report.findings.map(DoctorReport.line))")

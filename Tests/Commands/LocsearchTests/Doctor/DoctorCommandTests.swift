@@ -20,7 +20,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test func `Exit code is that of the first failure`() async throws {
+    @Test func `The exit code is that of the first failure`() async throws {
         let environment = try nowhere
         let unreachable = try await run(["doctor", "--offline", "--hotpepper-api-key", "k-4711"], environment)
         #expect(unreachable.code == 69, "\(unreachable.output)\(unreachable.error)")
@@ -30,7 +30,7 @@ struct DoctorCommandTests {
         #expect(usage.code == 64, "\(usage.output)\(usage.error)")
     }
 
-    @Test func `Each finding is a line and a member of the JSON`() async throws {
+    @Test func `Each finding is a line of text and an object of the JSON`() async throws {
         let environment = try nowhere
         let text = try await run(["doctor", "--offline", "--worker-deadline", "5"], environment)
         let lines = text.output.split(separator: "\n")
@@ -54,7 +54,9 @@ struct DoctorCommandTests {
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
         arguments: [("n", [], false), ("y", [], true), ("n", ["--yes"], true)] as [(String, [String], Bool)])
-    func `Person is asked before a key is tried`(answer: String, arguments: [String], isTried: Bool) async throws {
+    func `The doctor asks for confirmation before it tries a key`(answer: String, arguments: [String], isTried: Bool)
+        async throws
+    {
         let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
         let command = ([RunningProgram.location.path, "doctor"] + arguments).joined(separator: " ")
         let environment = try nowhere.merging(
@@ -71,7 +73,7 @@ struct DoctorCommandTests {
 
     /// Every secret, in its own setting, in a file, and in a wrong place; once with valid other settings, once with invalid ones.
     @Test(arguments: [[], ["--worker-deadline", "5", "--kafka-group-protocol", "consumer"]] as [[String]])
-    func `No secret is shown`(wrong: [String]) async throws {
+    func `The doctor shows no secret`(wrong: [String]) async throws {
         let server = try LoopbackHTTPServer { target in .init(status: 403, body: "you said \(target)") }
         let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -99,7 +101,7 @@ struct DoctorCommandTests {
     }
 
     /// A worker prints all reasons why it cannot start, one on each line.
-    @Test func `Worker that cannot start tells everything`() async throws {
+    @Test func `A worker that cannot start names every reason`() async throws {
         let taken = try RawServer { $0.waitForClose() }
         defer { taken.stop() }
         let worker = try await run(

@@ -13,7 +13,7 @@ struct DoctorProviderTests {
         await DoctorFixture.report(settings, checks: Self.checks, agrees: agrees)
     }
 
-    @Test func `Provider that is not reached is found`() async throws {
+    @Test func `The doctor finds an unreachable provider`() async throws {
         let server = try RawServer { $0.waitForClose() }
         defer { server.stop() }
         let setUps = [
@@ -34,7 +34,7 @@ struct DoctorProviderTests {
         for wrong in setUps { DoctorFixture.expect(await report(wrong.settings), finds: wrong) }
     }
 
-    @Test func `Key that is refused is found`() async throws {
+    @Test func `The doctor finds a rejected key`() async throws {
         let simulator = try RunningProgram(["simulate"])
         defer { simulator.end() }
         try await eventually("the simulator tells its address", within: .seconds(20)) { simulator.firstLine != nil }
@@ -58,7 +58,7 @@ struct DoctorProviderTests {
         #expect(!refused.findings.contains { $0.sentence.contains("Zq7secret") })
     }
 
-    @Test func `Quota that is used up is a warning`() async throws {
+    @Test func `A used-up quota is a warning`() async throws {
         let server = try LoopbackHTTPServer { _ in .init(status: 429, body: "{}") }
         let wrong = WrongSetUp(
             testDescription: "quota", settings: ["hotpepper.baseURL": server.baseURL], check: "keys", state: .warning,
@@ -66,7 +66,7 @@ struct DoctorProviderTests {
         DoctorFixture.expect(await report(wrong.settings), finds: wrong)
     }
 
-    @Test func `Address of another web server is found`() async throws {
+    @Test func `The doctor finds the address of another web server`() async throws {
         let server = try LoopbackHTTPServer { _ in .init(status: 404, body: "<html>not here</html>") }
         let wrong = WrongSetUp(
             testDescription: "another server", settings: ["hotpepper.baseURL": server.baseURL], check: "keys",
@@ -75,7 +75,7 @@ struct DoctorProviderTests {
     }
 
     @Test(arguments: [(Int64(-3600), Finding.State.failed, "behind"), (20, .warning, "ahead of"), (0, .ok, "agrees")])
-    func `Clock that is off is found`(seconds: Int64, state: Finding.State, text: String) async throws {
+    func `The doctor finds a wrong clock`(seconds: Int64, state: Finding.State, text: String) async throws {
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
                 let now = WallTime.now().milliseconds / 1000
@@ -91,7 +91,7 @@ struct DoctorProviderTests {
     }
 
     /// No provider is called without the user's consent.
-    @Test func `Keys are tried by those only who agree`() async throws {
+    @Test func `A key is tried only if the user agrees`() async throws {
         let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
         let settings = ["hotpepper.baseURL": server.baseURL]
 

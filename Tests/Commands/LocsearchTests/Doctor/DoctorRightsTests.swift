@@ -9,7 +9,7 @@ import WorkerRuntime
 /// Rights as a broker with ACLs reports them. The embedded broker has no ACLs, so these tests use a `PlayedBroker`.
 @Suite(.enabled(if: LibraryVersion.running >= LibraryVersion(2, 3), "this librdkafka cannot ask for rights"))
 struct DoctorRightsTests {
-    @Test func `Right that is lacking is named`() async throws {
+    @Test func `The doctor names a missing right`() async throws {
         let topics = WorkerConfiguration.Topics()
         let rights: [String: Set<TopicOperation>] = [
             topics.requests: [.read, .describe], topics.results: [.describe], topics.errors: [.write, .describe],

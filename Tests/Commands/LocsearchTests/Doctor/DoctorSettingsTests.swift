@@ -54,14 +54,14 @@ struct DoctorSettingsTests {
             "cannot listen on nowhere.invalid:0", check: "port", cure: "choose another"),
     ]
 
-    @Test(arguments: setUps) func `Wrong set up is found before a worker starts`(_ wrong: WrongSetUp) async {
+    @Test(arguments: setUps) func `A wrong set-up is found before a worker starts`(_ wrong: WrongSetUp) async {
         let report = await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart)
         DoctorFixture.expect(report, finds: wrong)
         #expect(report.failure?.code == 78)
     }
 
     @Test(.enabled(if: LibraryVersion.running < LibraryVersion(2, 12), "this librdkafka can do it"))
-    func `Group protocol that the library cannot do is found`() async {
+    func `A group protocol that the library lacks is found`() async {
         let wrong = Self.wrong(
             "KIP-848 with an old library", ["kafka.groupProtocol": "consumer"], "needs librdkafka 2.12.0 or newer",
             check: "library", cure: "correct the setting")
@@ -69,14 +69,14 @@ struct DoctorSettingsTests {
             await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart), finds: wrong)
     }
 
-    @Test func `Sound set up passes`() async {
+    @Test func `A sound set-up passes`() async {
         let report = await DoctorFixture.report([:], checks: DoctorChecks.ofStart)
         #expect(report.findings.map(\.state) == [.ok, .ok, .ok], "\(report.findings)")
         #expect(report.exitCode() == 0 && report.failure == nil)
     }
 
     /// One run reports wrong values and contradictions. Checks that depend on wrong values are skipped.
-    @Test func `All mistakes are told at once`() async {
+    @Test func `All mistakes are reported at once`() async {
         let report = await DoctorFixture.report(
             [
                 "worker.deadline": "5", "worker.loops": "8", "worker.concurrency": "4", "topics.results": "x",
@@ -92,7 +92,7 @@ struct DoctorSettingsTests {
     }
 
     @Test(arguments: [("missing.yaml", nil), ("broken.yaml", "worker: {"), ("unknown.yaml", "worker: {deadlin: 5s}")])
-    func `Settings file that cannot be read is found`(name: String, content: String?) async throws {
+    func `A settings file that cannot be read is found`(name: String, content: String?) async throws {
         let path = try content.map { try SettingsFolder.write($0, as: name) } ?? "/nowhere/\(name)"
         defer { if content != nil { SettingsFolder.remove(path) } }
 
@@ -104,7 +104,7 @@ struct DoctorSettingsTests {
         #expect(report.findings.contains { $0.check == "connection" && $0.state == .skipped } == !isKnown)
     }
 
-    @Test func `Port that is taken is found and a worker there is told`() async throws {
+    @Test func `A taken port is found, and a running worker on it is a warning`() async throws {
         let (other, worker) = (
             try RawServer { $0.send("HTTP/1.1 404 Not Found\r\n\r\n") },
             try RawServer { connection in
@@ -130,13 +130,13 @@ struct DoctorSettingsTests {
             testDescription: "an open admin port", settings: ["admin.host": "0.0.0.0"], check: "port", state: .warning,
             text: "anyone who can reach the admin port can read", cure: "set admin.token")
     ])
-    func `What works and could be better is a warning`(_ wrong: WrongSetUp) async {
+    func `A set-up that works but is unsafe is a warning`(_ wrong: WrongSetUp) async {
         let report = await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart)
         DoctorFixture.expect(report, finds: wrong)
         #expect(report.exitCode() == 0 && report.exitCode(isStrict: true) == 1)
     }
 
-    @Test func `Few open files are found`() async {
+    @Test func `A low limit of open files is found`() async {
         let wrong = WrongSetUp(
             testDescription: "few files", settings: ["worker.concurrency": "1000"], check: "files", state: .warning,
             text: "the limit is 256 open files, but with worker.concurrency=1000 up to 1160 are needed",

@@ -31,7 +31,7 @@ struct DoctorTopicTests {
         (.errors, "min.insync.replicas", "1", "could be lost if a broker fails"),
         (.requests, "unclean.leader.election.enable", "true", "could lose acknowledged records"),
     ])
-    func `Topic that deviates is named with its command`(
+    func `A topic that deviates is named with the command that mends it`(
         role: RecommendedTopic.Role, setting: String, value: String, consequence: String
     ) throws {
         let found = try findings(role, [setting: value])
@@ -40,14 +40,14 @@ struct DoctorTopicTests {
         #expect(found[0].cure?.contains("kafka-configs.sh --alter --topic") == true)
     }
 
-    @Test func `Topic that takes no record fails`() throws {
+    @Test func `A topic that accepts no records fails`() throws {
         let sync = try findings(.results, ["min.insync.replicas": "2"], replicas: 1)
         #expect(sync.contains { $0.state == .failed && $0.text.contains("it accepts no records") }, "\(sync)")
         let leaderless = try findings(.requests, leaderless: [3, 7])
         #expect(leaderless.map(\.state) == [.failed] && leaderless[0].text.contains("no leader in partition 3, 7"))
     }
 
-    @Test func `Topic as recommended is in order`() throws {
+    @Test func `A topic with the recommended configuration is in order`() throws {
         for role in RecommendedTopic.Role.allCases {
             let found = try findings(role)
             #expect(found.map(\.state) == [.ok], "\(found)")
@@ -58,7 +58,7 @@ struct DoctorTopicTests {
     // MARK: - A broker with admin requests
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker has no admin requests"))
-    func `Topics as they are made are in order and others are not`() async throws {
+    func `Topics that the program creates are in order`() async throws {
         let broker = try TestBroker()
         var settings = ["kafka.bootstrapServers": broker.bootstrapServers, "kafka.groupId": broker.name("workers")]
         for role in RecommendedTopic.Role.allCases { settings["topics.\(role.rawValue)"] = broker.name(role.rawValue) }
