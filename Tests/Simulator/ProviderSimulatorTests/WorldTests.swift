@@ -8,24 +8,22 @@ struct WorldTests {
     @Test func `Simulators of the same seed answer the same bytes`() async throws {
         var bodies: [Data] = []
         for seed in [7, 7, 8] as [UInt64] {
-            try await Simulator.run({ $0.seed = seed }) { simulator in
-                bodies.append(try await simulator.gourmet("\(Simulator.spot)&count=50").body)
-            }
+            let simulator = try await Simulator { $0.seed = seed }
+            bodies.append(try await simulator.gourmet("\(Simulator.spot)&count=50").body)
         }
         #expect(bodies[0] == bodies[1])
         #expect(bodies[0] != bodies[2])
     }
 
     @Test func `Overlapping searches find the same places`() async throws {
-        try await Simulator.run { simulator in
-            let here = try await simulator.gourmet("lat=35.6909&lng=139.7003&range=5&count=100")
-            let there = try await simulator.gourmet("lat=35.6930&lng=139.7020&range=5&count=100")
-            let names = Dictionary(
-                uniqueKeysWithValues: here.shops.map { ($0["id"] as? String ?? "", $0["name"] as? String) })
-            let common = there.shops.filter { names[$0["id"] as? String ?? ""] != nil }
-            #expect(common.count > 30)
-            #expect(common.allSatisfy { names[$0["id"] as? String ?? ""] == $0["name"] as? String })
-        }
+        let simulator = try await Simulator()
+        let here = try await simulator.gourmet("lat=35.6909&lng=139.7003&range=5&count=100")
+        let there = try await simulator.gourmet("lat=35.6930&lng=139.7020&range=5&count=100")
+        let names = Dictionary(
+            uniqueKeysWithValues: here.shops.map { ($0["id"] as? String ?? "", $0["name"] as? String) })
+        let common = there.shops.filter { names[$0["id"] as? String ?? ""] != nil }
+        #expect(common.count > 30)
+        #expect(common.allSatisfy { names[$0["id"] as? String ?? ""] == $0["name"] as? String })
     }
 
     @Test(arguments: [

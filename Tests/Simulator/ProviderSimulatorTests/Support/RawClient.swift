@@ -95,9 +95,7 @@ final class RawClient {
     /// Reads one answer; further bytes are kept for the next one.
     /// - Parameter patience: the seconds without a byte until the client gives up.
     /// - Parameter bodyPatience: the same after the head.
-    func answer(
-        patience: Double = 30, bodyPatience: Double? = nil, limit: Int = .max, isHead: Bool = false
-    ) -> Answer {
+    func answer(patience: Double = 30, bodyPatience: Double? = nil, limit: Int = .max, isHead: Bool = false) -> Answer {
         let start = asked ?? .now
         asked = nil
         var answer = readAnswer(patience, bodyPatience ?? patience, limit, isHead)

@@ -1,26 +1,23 @@
 import Foundation
 import ProviderSimulator
 
-/// A running simulator and the calls that tests make.
-struct Simulator: Sendable {
+/// A running simulator and the calls that tests make. It shuts down once its test has released it.
+final class Simulator: Sendable {
     let server: SimulatorServer
     let port: Int
 
-    /// Runs `body` with a separate simulator.
-    static func run(
-        _ change: (inout SimulatorConfiguration) -> Void = { _ in }, _ body: (Simulator) async throws -> Void
-    ) async throws {
+    init(_ change: (inout SimulatorConfiguration) -> Void = { _ in }) async throws {
         var configuration = SimulatorConfiguration()
         configuration.pageTokenDelay = .milliseconds(150)
         change(&configuration)
-        let server = try await SimulatorServer.start(configuration)
-        do {
-            try await body(Simulator(server: server, port: server.port))
-        } catch {
-            await server.shutdown()
-            throw error
-        }
-        await server.shutdown()
+        server = try SimulatorServer(configuration)
+        try await server.start()
+        guard let port = server.port else { throw SimulatorError.startedTwice }
+        self.port = port
+    }
+
+    deinit {
+        Task { [server] in await server.shutdown() }
     }
 
     func get(_ path: String, _ headers: [String: String] = [:], patience: Double = 30) async throws -> Answer {
@@ -37,9 +34,8 @@ struct Simulator: Sendable {
         _ method: String, _ path: String, _ headers: [String: String], body: String?, patience: Double = 30,
         bodyPatience: Double? = nil
     ) async throws -> Answer {
-        let port = port
-        return try await blocking {
-            let client = try RawClient(port: port)
+        try await blocking {
+            let client = try RawClient(port: self.port)
             client.send(Self.request(method, path, headers, body: body))
             return client.answer(patience: patience, bodyPatience: bodyPatience, isHead: method == "HEAD")
         }
