@@ -55,6 +55,5 @@ struct ConsolePictureTests {
 
         #expect(try await console.get("/api/pictures?url=https%3A%2F%2F169.254.169.254%2F").status == 404)
         #expect(console.backend.state.withLock { $0.fetched } == [url])
-        await console.stop()
     }
 }

@@ -10,7 +10,6 @@ struct ControlRoutesTests {
         let list = #"{"orders":[{"control":"pause-intake","by":"mori@ops"}],"providers":["hotpepper"]}"#
         console.backend.state.withLock { $0.controls = list }
         #expect(try await console.get("/api/controls").body == list)
-        await console.stop()
     }
 
     @Test(
@@ -23,7 +22,6 @@ struct ControlRoutesTests {
     func `A pause or resume is passed on`(body: String, isPause: Bool, provider: String?, seconds: Int?) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/controls/pause", body)
-        await console.stop()
 
         #expect(answer.status == 200, "\(answer.body)")
         #expect(answer.json["taken"] as? Int == 2)
@@ -42,7 +40,6 @@ struct ControlRoutesTests {
     func `A malformed order pauses nothing`(body: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/controls/pause", body)
-        await console.stop()
 
         #expect(answer.status == 400, "\(answer.body)")
         #expect(console.backend.state.withLock { $0.choices.isEmpty })

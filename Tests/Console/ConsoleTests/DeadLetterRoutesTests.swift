@@ -22,7 +22,6 @@ struct DeadLetterRoutesTests {
         #expect(answer.status == 200)
         #expect(answer.json["chosen"] as? Int == 1 && answer.json["isSending"] as? Bool == true)
         #expect(console.backend.state.withLock { $0.redriven } == [.init(partition: 1, offset: 7): nil])
-        await console.stop()
     }
 
     @Test func `The filter is read from the URL`() async throws {
@@ -41,7 +40,6 @@ struct DeadLetterRoutesTests {
         #expect(wrong.status == 400 && wrong.problem.contains("RFC 3339"))
         _ = try await console.get("/api/dead-letters?text=")
         #expect(console.backend.state.withLock { $0.query } == DeadLetterQuery())
-        await console.stop()
     }
 
     @Test func `A whole letter is returned until it is gone`() async throws {
@@ -51,7 +49,6 @@ struct DeadLetterRoutesTests {
             let answer = try await console.get("/api/dead-letters/\(path)")
             #expect(answer.status == 404 && !answer.problem.isEmpty, "\(path)")
         }
-        await console.stop()
     }
 
     @Test func `An edited value is validated and sent unchanged`() async throws {
@@ -65,19 +62,16 @@ struct DeadLetterRoutesTests {
         let fault = try await judge("wrong").json["fault"] as? [String: Any]
         #expect(fault?["member"] as? String == "location.latitude" && fault?["message"] is String)
         #expect(try await judge("right").body == "{}")
-        let nothing = try await console.post(
-            "/api/dead-letters/judge", #"{"letters":[{"partition":1,"offset":7}]}"#)
+        let nothing = try await console.post("/api/dead-letters/judge", #"{"letters":[{"partition":1,"offset":7}]}"#)
         #expect(nothing.status == 400)
 
         let edited = letter.replacing("VALUE", with: #"{\"新\":1}"#)
-        let sent = try await console.post(
-            "/api/dead-letters/redrive", #"{"confirm":"1:8","letters":[\#(edited)]}"#)
+        let sent = try await console.post("/api/dead-letters/redrive", #"{"confirm":"1:8","letters":[\#(edited)]}"#)
         #expect(sent.status == 200, "\(sent.body)")
         #expect(
             console.backend.state.withLock { $0.redriven } == [
                 .init(partition: 1, offset: 7): Array(#"{"新":1}"#.utf8)
             ])
-        await console.stop()
     }
 
     @Test func `The report of a redrive is returned`() async throws {
@@ -95,7 +89,6 @@ struct DeadLetterRoutesTests {
         #expect(failed == ["internal", "invalid-request", "timeout"], "the most frequent first")
 
         #expect(try await console.get("/api/dead-letters/redrives/2").status == 404)
-        await console.stop()
     }
 
     @Test(arguments: [
@@ -106,7 +99,6 @@ struct DeadLetterRoutesTests {
     func `A malformed request redrives nothing`(body: String, status: Int) async throws {
         let console = try await Self.console()
         let answer = try await console.post("/api/dead-letters/redrive", body)
-        await console.stop()
 
         #expect(answer.status == status, "\(answer.body)")
         #expect(console.backend.state.withLock { $0.redriven.isEmpty })

@@ -3,7 +3,7 @@ import HTTPServing
 import Synchronization
 import Testing
 
-/// The control panel of a demo in the console.
+/// The control panel of a demo in the console, and the streets of its simulated world.
 struct DemoRoutesTests {
     /// A panel with two controls.
     private final class FakePanel: DemoPanel {
@@ -34,8 +34,22 @@ struct DemoRoutesTests {
         #expect(try await console.get("/api/demo/faults").status == 404)
         #expect(try await console.post("/api/demo/faults", #"{"name":"traffic","isOn":true}"#).status == 404)
         #expect(try await console.post("/api/demo/faults/clear", "{}").status == 404)
-        #expect(try await console.get("/api/config").json["isDemo"] == nil)
-        await console.stop()
+        #expect(try await console.get("/api/streets/7/12").status == 404)
+        let config = try await console.get("/api/config").json
+        #expect(config["isDemo"] == nil && config["streets"] as? Bool == false)
+    }
+
+    @Test func `A demo serves blocks of streets`() async throws {
+        let console = try await RunningConsole {
+            $0.streets = { row, column in row == 7 ? Array("{\"row\":\(row),\"column\":\(column)}".utf8) : nil }
+        }
+        let block = try await console.get("/api/streets/7/12")
+        #expect(block.status == 200 && block.body == #"{"row":7,"column":12}"#)
+        #expect(block.headers["cache-control"] == "private, max-age=3600")
+        #expect(try await console.get("/api/config").json["streets"] as? Bool == true)
+        for path in ["/api/streets/8/12", "/api/streets/7/x", "/api/streets/99999999999999999999/1"] {
+            #expect(try await console.get(path).status == 404, "\(path)")
+        }
     }
 
     @Test func `A fault stays on until all faults are cleared`() async throws {
@@ -52,7 +66,6 @@ struct DemoRoutesTests {
         _ = try await console.post("/api/demo/faults", #"{"name":"traffic","isOn":true}"#)
         #expect(try await console.post("/api/demo/faults/clear", "{}").status == 200)
         #expect(panel.isOn.withLock { $0 } == ["traffic"])
-        await console.stop()
     }
 
     @Test(arguments: [
@@ -64,7 +77,6 @@ struct DemoRoutesTests {
         let panel = FakePanel()
         let console = try await RunningConsole(demo: panel)
         let answer = try await console.post("/api/demo/faults", body)
-        await console.stop()
 
         #expect(answer.status == status, "\(answer.body)")
         #expect((answer.json["error"] as? [String: Any])?["member"] as? String == member)
@@ -84,6 +96,5 @@ struct DemoRoutesTests {
         #expect(try await console.post("/api/demo/faults", body, headers: form).status == 400)
         #expect(panel.isOn.withLock { $0.isEmpty })
         #expect(try await console.post("/api/demo/faults", body, headers: token).status == 200)
-        await console.stop()
     }
 }

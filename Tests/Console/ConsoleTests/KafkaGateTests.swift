@@ -27,7 +27,6 @@ struct KafkaGateTests {
         let answers = try await Self.answers(of: paths, from: console) {
             try await eventually("a read") { console.backend.state.withLock { $0.underWay } > 0 }
         }
-        await console.stop()
 
         #expect(answers.allSatisfy { $0.status == 200 && $0.body == answers[0].body })
         #expect(console.backend.state.withLock { $0.mostUnderWay } == 1)
@@ -49,7 +48,6 @@ struct KafkaGateTests {
         #expect(answers.map(\.status) == [404, 404, 404, 404, 404, 404, 404, 200])
         #expect(console.backend.state.withLock { $0.choices.isEmpty && $0.mostUnderWay == 8 })
         #expect(try await console.get("/api/controls").status == 200)
-        await console.stop()
     }
 
     @Test func `A read that times out counts until it ends`() async throws {

@@ -33,7 +33,6 @@ struct PageFilesTests {
         }
         let login = try await console.get("/login").body
         #expect(login.contains("/assets/base.css") && !login.contains("<header"))
-        await console.stop()
     }
 
     @Test func `Each file is served under its type`() async throws {
@@ -45,6 +44,5 @@ struct PageFilesTests {
         for name in PageFiles.all.keys {
             #expect(try await console.get("/assets/\(name)").status == 200, "\(name)")
         }
-        await console.stop()
     }
 }

@@ -5,9 +5,7 @@ import Testing
 
 /// The health of the pipeline, as reported to pages and programs.
 struct PipelineTests {
-    private static func backlog(
-        members: Int?, waiting: Int64 = 0, isProgressing: Bool = false
-    ) -> GroupBacklog {
+    private static func backlog(members: Int?, waiting: Int64 = 0, isProgressing: Bool = false) -> GroupBacklog {
         var backlog = GroupBacklog(
             group: "g", topic: "t", time: .now(),
             partitions: [.init(number: 0, committed: 0, end: waiting, lag: waiting, waiting: waiting)])
@@ -74,7 +72,6 @@ struct PipelineTests {
         console.pipeline.update { $0.brokersProblem = "no broker answers at a:1" }
         let away = try await search.waitFor("the brokers' absence") { $0.data.contains("brokers-away") }
         #expect(away.json["problem"] as? String == "no broker answers at a:1")
-        await console.stop()
     }
 
     @Test func `The metrics need the token`() async throws {
@@ -82,7 +79,6 @@ struct PipelineTests {
         #expect(try await console.get("/metrics").status == 401)
         let shown = ["Authorization": "Bearer a-token-of-the-console"]
         let metrics = try await console.get("/metrics", headers: shown)
-        await console.stop()
 
         #expect(metrics.status == 200)
         #expect(metrics.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")

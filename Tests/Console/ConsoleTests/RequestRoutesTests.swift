@@ -21,7 +21,6 @@ struct RequestRoutesTests {
         let console = try await RunningConsole { $0.traceLink = TraceLink("https://jaeger.example/trace/{traceId}") }
         console.backend.state.withLock { $0.lives["r 1"] = Self.lives(of: "r 1") }
         let answer = try await console.get("/api/requests?id=r%201")
-        await console.stop()
 
         #expect(answer.status == 200)
         let request = try #require((answer.json["requests"] as? [[String: Any]])?.first)
@@ -38,7 +37,6 @@ struct RequestRoutesTests {
     func `An id is required`(path: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.get(path)
-        await console.stop()
         #expect(answer.status == 400, "\(answer.body)")
     }
 
@@ -46,7 +44,6 @@ struct RequestRoutesTests {
         let console = try await RunningConsole()
         console.backend.state.withLock { $0.refusal = ConsoleError(.unavailable, "no broker answers") }
         let answer = try await console.get("/api/requests?id=r")
-        await console.stop()
         #expect(answer.status == 503)
         #expect((answer.json["error"] as? [String: Any])?["message"] as? String == "no broker answers")
     }

@@ -37,7 +37,6 @@ struct SessionRoutesTests {
         #expect((list["places"] as? [[String: Any]])?.first?["name"] as? String == "<b>灯り屋</b>")
         #expect(list["attributions"] as? [String] == ["credit"])
         #expect(state.json["session"] as? String == "a b")
-        await console.stop()
     }
 
     private static func status(of event: EventStreamClient.Event) -> String? {
@@ -60,7 +59,6 @@ struct SessionRoutesTests {
         console.store.dispatch(.requested(other, at: .now()))
         let later = try await page.waitFor("the other's request") { $0.data.contains(#""requestId":"r""#) }
         #expect((later.json["inFlight"] as? [[String: Any]])?.last?["expiresInMs"] == nil)
-        await console.stop()
     }
 
     @Test(arguments: [
@@ -72,7 +70,6 @@ struct SessionRoutesTests {
     func `A page is told which member is wrong`(body: String, member: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.post("/api/sessions/s/requests", body)
-        await console.stop()
 
         #expect(answer.status == 400)
         #expect((answer.json["error"] as? [String: Any])?["member"] as? String == member, "\(answer.body)")
@@ -83,7 +80,6 @@ struct SessionRoutesTests {
         let console = try await RunningConsole()
         console.backend.state.withLock { $0.refusal = ConsoleError(.unavailable, "no broker") }
         let answer = try await console.post("/api/sessions/s/requests", Self.search)
-        await console.stop()
 
         #expect(answer.status == 503)
         #expect(answer.problem == "no broker")
@@ -94,7 +90,6 @@ struct SessionRoutesTests {
     func `A session without a valid name is rejected`(path: String) async throws {
         let console = try await RunningConsole()
         let answer = try await console.get(path)
-        await console.stop()
 
         #expect(answer.status == 400)
     }
@@ -108,13 +103,11 @@ struct SessionRoutesTests {
 
         console.search("r1", place: "灯り屋")
         for page in pages { try await page.waitFor("the places") { $0.data.contains("灯り屋") } }
-        await console.stop()
     }
 
     @Test(.timeLimit(.minutes(1))) func `A page that does not read delays no other page`() async throws {
         let console = try await RunningConsole()
-        let stuck = try EventStreamClient(
-            port: console.port, path: "/api/sessions/s/events", receiveBuffer: 4096)
+        let stuck = try EventStreamClient(port: console.port, path: "/api/sessions/s/events", receiveBuffer: 4096)
         let page = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
         try await page.waitFor("the first state") { $0.name == "state" }
 
@@ -132,7 +125,6 @@ struct SessionRoutesTests {
         #expect(late.data.contains("あ\(count)\""))
         let states = stuck.events.count { $0.name == "state" }
         #expect(states < newest, "it was spared the states that were old by the time it read")
-        await console.stop()
     }
 }
 

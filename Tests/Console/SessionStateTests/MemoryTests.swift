@@ -6,8 +6,7 @@ import Testing
 
 struct MemoryTests {
     /// Set `LOCSEARCH_SESSIONS` for more sessions.
-    private static let sessions =
-        ProcessInfo.processInfo.environment["LOCSEARCH_SESSIONS"].flatMap { Int($0) } ?? 1000
+    private static let sessions = ProcessInfo.processInfo.environment["LOCSEARCH_SESSIONS"].flatMap { Int($0) } ?? 1000
 
     /// 10,000 sessions of 100 places fit into 500 MB, as the module's page states.
     private static let bytesOfSession = 50_000

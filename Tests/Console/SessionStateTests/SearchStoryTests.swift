@@ -4,11 +4,6 @@ import SessionState
 import Testing
 
 struct SearchStoryTests {
-    @Test func `A session begins empty`() {
-        let state = SessionState()
-        #expect(state.search == nil && state.list == nil && state.selected == nil && state.error == nil)
-        #expect(state.inFlight.isEmpty && state.revision == 0)
-    }
 
     @Test func `A search is in flight until its places come`() {
         var story = Story()
@@ -96,6 +91,21 @@ struct SearchStoryTests {
 
         #expect(story.state.list?.places.map(\.id) == ["1"])
         #expect(story.state.search?.request == nil && story.state.search?.radiusMeters == 2000)
+    }
+
+    @Test func `A timeline has the state after each action`() {
+        var story = Story()
+        story.search("a")
+        story.finds("a", [.named("1")])
+        story.search("b")
+
+        let timeline = Timeline(story.actions)
+        #expect(timeline.steps.map(\.action) == story.actions)
+        #expect(timeline.state(after: 0) == SessionState())
+        #expect(timeline.state(after: 1).search?.status == .inFlight)
+        #expect(timeline.state(after: 2).list?.isSuperseded == false)
+        #expect(timeline.state(after: 3).list?.isSuperseded == true)
+        #expect(timeline.state(after: 99) == timeline.state && timeline.state(after: -1) == timeline.start)
     }
 
     // MARK: Pages

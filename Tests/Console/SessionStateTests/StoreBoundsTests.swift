@@ -108,8 +108,7 @@ struct StoreBoundsTests {
                 requestID: "r\(number)", location: .shinjuku, pageToken: String(repeating: "t", count: 4096),
                 sessionID: "session")
             Reducer.reduce(&state, .requested(request, at: Story.time(Int64(number))))
-            Reducer.reduce(
-                &state, failed(bytes: 60_000, session: "session", request: "r\(number)", at: Int64(number)))
+            Reducer.reduce(&state, failed(bytes: 60_000, session: "session", request: "r\(number)", at: Int64(number)))
             #expect(state.byteCount <= 1 << 20)
         }
         #expect(state.byteCount > 1 << 19, "it is used, too")

@@ -70,9 +70,7 @@ final class FakeBackend: ConsoleBackend {
     }
 
     /// Accepts one value as a request, and no other.
-    func judge(
-        _ value: [UInt8], ofLetterAt position: RedriveMark
-    ) async throws(ConsoleError) -> SearchError? {
+    func judge(_ value: [UInt8], ofLetterAt position: RedriveMark) async throws(ConsoleError) -> SearchError? {
         value == Array("right".utf8) ? nil : .invalid("location.latitude", expected: "a number from -90 to 90")
     }
 

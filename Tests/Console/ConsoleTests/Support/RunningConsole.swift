@@ -8,8 +8,8 @@ import SessionState
     import FoundationNetworking
 #endif
 
-/// A console on an unused port, and its HTTP client.
-struct RunningConsole {
+/// A console on an unused port, and its HTTP client. It stops once its test has released it.
+final class RunningConsole: Sendable {
     struct Answer {
         let status: Int
         let headers: [String: String]
@@ -37,9 +37,7 @@ struct RunningConsole {
     let pipeline = Pipeline()
     let server: HTTPServer
 
-    init(
-        demo: (any DemoPanel)? = nil, _ adjust: (inout ConsoleConfiguration) -> Void = { _ in }
-    ) async throws {
+    init(demo: (any DemoPanel)? = nil, _ adjust: (inout ConsoleConfiguration) -> Void = { _ in }) async throws {
         var configuration = ConsoleConfiguration()
         configuration.port = 0
         adjust(&configuration)
@@ -48,9 +46,11 @@ struct RunningConsole {
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    var port: Int { server.port }
+    deinit {
+        Task { [server] in await server.stop(within: .seconds(2)) }
+    }
 
-    func stop() async { await server.stop(within: .seconds(2)) }
+    var port: Int { server.port }
 
     // MARK: - Asking
 

@@ -62,8 +62,7 @@ struct Story {
     }
 
     mutating func fails(_ id: String, _ code: String, isRetryable: Bool = false, retryAfter: Duration? = nil) {
-        ends(
-            id, .failed(.init(code: code, message: "about \(id)", isRetryable: isRetryable, retryAfter: retryAfter)))
+        ends(id, .failed(.init(code: code, message: "about \(id)", isRetryable: isRetryable, retryAfter: retryAfter)))
     }
 
     private mutating func ends(_ id: String, _ body: OutcomeEvent.Body) {
