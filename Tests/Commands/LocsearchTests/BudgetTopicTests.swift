@@ -1,6 +1,7 @@
 import EventLoop
 import Kafka
 import KafkaTestSupport
+import LocationSearch
 import Logging
 import TestSupport
 import Testing
@@ -8,9 +9,8 @@ import Testing
 @testable import QuotaSharing
 @testable import locsearch
 
-/// The reading of the fleet topic by `locsearch budget`.
+/// The reading of the fleet topic by `locsearch budget`, and the digests that its messages have.
 struct BudgetTopicTests {
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let day = "2026-11-23"
 
     /// Returns a message in which a member reports calls that it made.
@@ -35,20 +35,15 @@ struct BudgetTopicTests {
     private func used(_ messages: [BudgetMessage], history: Int64) async throws -> Int? {
         let broker = try TestBroker(topics: ["fleet": 1])
         let topic = broker.name("fleet")
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        let producer = try TestProducer(broker.bootstrapServers)
         for message in messages {
-            let value = FleetCodec.bytes(of: .budget(message))
-            try await producer.send(ProducerRecord(topic: topic, partition: 0, value: value))
+            try await producer.send(FleetCodec.bytes(of: .budget(message)), to: topic, partition: 0)
         }
-        await producer.close()
-        loop.stop()
 
         let settings = try Settings.load(
             flags: ["kafka.bootstrapServers": broker.bootstrapServers, "topics.fleet": topic], file: nil,
             environment: [:])
-        let reader = try BudgetTopic(settings, timeout: .seconds(20), history: history, log: log)
+        let reader = try BudgetTopic(settings, timeout: .seconds(20), history: history, log: .silent)
         return try await reader.ledger().days["hotpepper"]?[day]?.used
     }
 
@@ -72,5 +67,25 @@ struct BudgetTopicTests {
 
     @Test func `An empty topic gives no count`() async throws {
         #expect(try await used([], history: 2) == nil)
+    }
+
+    // MARK: - Digests, which workers of several versions must compute alike
+
+    private let scopes = QuotaScopes(group: "workers", requestsTopic: "requests")
+
+    /// The expected digests are those of Python's `hmac.new(key, text, "sha256")`, with zero bytes between the key's parts.
+    @Test func `A digest is the start of an HMAC`() {
+        #expect(scopes.fleet == "17d30eab24")
+        #expect(scopes.scope(of: .hotpepper, key: "secret").key == "525e0fc691")
+    }
+
+    @Test func `Digests distinguish keys and fleets`() {
+        let others = QuotaScopes(group: "workers", requestsTopic: "others")
+        let digests = [
+            scopes.scope(of: .hotpepper, key: "secret").key, scopes.scope(of: .hotpepper, key: "another").key,
+            scopes.scope(of: .hotpepper, key: "").key, others.scope(of: .hotpepper, key: "secret").key,
+        ]
+        #expect(Set(digests).count == digests.count)
+        #expect(scopes.scope(of: .hotpepper, key: nil).key == nil)
     }
 }

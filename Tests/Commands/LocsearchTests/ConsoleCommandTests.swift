@@ -1,77 +1,47 @@
 import Console
 import Foundation
-import KafkaTestSupport
-import LocationSearch
 import TestSupport
 import Testing
 
 @testable import locsearch
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// `locsearch console` as a process, and the `console.*` settings.
 struct ConsoleCommandTests {
-    private static let topics = [
-        "location-search.requests": 1, "location-search.results": 1, "location-search.errors": 1,
-    ]
-
     @Test(.timeLimit(.minutes(2))) func `The console serves its page until SIGTERM`() async throws {
-        let broker = try TestBroker(topics: Self.topics)
-        let names = ["requests", "results", "errors"].flatMap {
-            ["--topics-\($0)", broker.name("location-search.\($0)")]
-        }
-        let console = try RunningProgram(
-            ["console", "--kafka-bootstrap-servers", broker.bootstrapServers, "--console-port", "0"] + names)
-        defer { console.end() }
+        let console = try await ConsoleProcess()
+        #expect(try await HTTPAnswer("\(console.url)/").body.contains("<html"))
 
-        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
-        let url = try #require(console.firstLine?.split(separator: " ").last)
-        let (page, _) = try await URLSession.shared.data(from: try #require(URL(string: "\(url)/")))
-        #expect(String(decoding: page, as: UTF8.self).contains("<html"))
+        try await console.program.terminate()
+        #expect(console.program.code == 0, "\(console.program.error)")
+    }
 
-        console.signal(SIGTERM)
-        try await eventually("the console ends", within: .seconds(30)) { !console.isRunning }
-        #expect(console.code == 0, "\(console.error)")
+    /// Writes a text to a new file.
+    private static func file(with text: String) throws -> URL {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data(text.utf8).write(to: file)
+        return file
     }
 
     @Test(.timeLimit(.minutes(2))) func `The console accepts a new token once its file has it`() async throws {
-        let broker = try TestBroker(topics: Self.topics)
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try Data("the-first-token-of-it".utf8).write(to: file)
+        let (first, second) = ("the-first-token-of-it", "the-second-token-of-it")
+        let file = try Self.file(with: first)
         defer { try? FileManager.default.removeItem(at: file) }
-        let names = ["requests", "results", "errors"].flatMap {
-            ["--topics-\($0)", broker.name("location-search.\($0)")]
-        }
-        let console = try RunningProgram(
-            [
-                "console", "--kafka-bootstrap-servers", broker.bootstrapServers, "--console-port", "0",
-                "--console-token-file", file.path,
-            ] + names)
-        defer { console.end() }
-        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
-        let url = try #require(console.firstLine?.split(separator: " ").last)
+        let console = try await ConsoleProcess(["--console-token-file", file.path])
 
-        func status(showing token: String) async throws -> Int {
-            var request = URLRequest(url: try #require(URL(string: "\(url)/api/config")))
-            request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-            let (_, response) = try await URLSession.shared.data(for: request)
-            return (response as? HTTPURLResponse)?.statusCode ?? 0
-        }
-        #expect(try await status(showing: "the-first-token-of-it") == 200)
-        #expect(try await status(showing: "the-second-token-of-it") == 401)
+        let url = "\(console.url)/api/config"
+        #expect(try await HTTPAnswer(url, token: first).status == 200)
+        #expect(try await HTTPAnswer(url, token: second).status == 401)
 
-        try Data("the-second-token-of-it".utf8).write(to: file)
-        try await eventually("the new token counts") { try await status(showing: "the-second-token-of-it") == 200 }
-        #expect(try await status(showing: "the-first-token-of-it") == 401)
-        #expect(!(console.output + console.error).contains("the-first-token-of-it"))
+        try Data(second.utf8).write(to: file)
+        try await eventually("the new token counts") { try await HTTPAnswer(url, token: second).status == 200 }
+        #expect(try await HTTPAnswer(url, token: first).status == 401)
+        #expect(!(console.program.output + console.program.error).contains(first))
     }
 
     @Test func `A console that reaches no broker ends with one line`() async throws {
-        let console = try RunningProgram(["console", "--kafka-bootstrap-servers", "127.0.0.1:1", "--console-port", "0"])
-        defer { console.end() }
-        try await eventually("the console ends", within: .seconds(60)) { !console.isRunning }
+        let console = try await RunningProgram.run([
+            "console", "--kafka-bootstrap-servers", "127.0.0.1:1", "--console-port", "0",
+        ])
 
         #expect(console.code == 69)
         #expect(console.error.contains("the console cannot read from 127.0.0.1:1"), "\(console.error)")
@@ -111,8 +81,7 @@ struct ConsoleCommandTests {
     }
 
     @Test(arguments: ["console", "admin"]) func `A short token is rejected at the start`(part: String) throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try Data("fifteen-letters\n".utf8).write(to: file)
+        let file = try Self.file(with: "fifteen-letters\n")
         defer { try? FileManager.default.removeItem(at: file) }
 
         for (setting, value) in [("\(part).token", "fifteen-letters"), ("\(part).tokenFile", file.path)] {
@@ -129,25 +98,12 @@ struct ConsoleCommandTests {
 
     @Test(.timeLimit(.minutes(2))) func `The console sends workers a new token once its file has it`() async throws {
         let worker = try RawServer { $0.answerAll() }
-        let broker = try TestBroker(topics: Self.topics)
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try Data("the-old-token-of-workers".utf8).write(to: file)
+        let file = try Self.file(with: "the-old-token-of-workers")
         defer { try? FileManager.default.removeItem(at: file) }
-        let names = ["requests", "results", "errors"].flatMap {
-            ["--topics-\($0)", broker.name("location-search.\($0)")]
-        }
-        let console = try RunningProgram(
-            [
-                "console", "--kafka-bootstrap-servers", broker.bootstrapServers, "--console-port", "0",
-                "--console-workers", worker.url, "--admin-token-file", file.path,
-            ] + names)
-        defer { console.end() }
-        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
-        let port = try #require(console.firstLine?.split(separator: ":").last.flatMap { Int($0) })
+        let console = try await ConsoleProcess(["--console-workers", worker.url, "--admin-token-file", file.path])
 
         // The workers are queried while a page is open.
-        let page = try LoopbackConnection(port: port)
-        page.send("GET /api/traffic/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let page = try console.connect("/api/traffic/events")
         func isShown(_ token: String) -> Bool {
             worker.requests.contains { String(decoding: $0, as: UTF8.self).contains("Bearer \(token)\r\n") }
         }
@@ -155,7 +111,7 @@ struct ConsoleCommandTests {
 
         try Data("the-new-token-of-workers".utf8).write(to: file)
         try await eventually("the new token is shown") { isShown("the-new-token-of-workers") }
-        #expect(!(console.output + console.error).contains("-token-of-workers"))
+        #expect(!(console.program.output + console.program.error).contains("-token-of-workers"))
         withExtendedLifetime(page) {}
     }
 

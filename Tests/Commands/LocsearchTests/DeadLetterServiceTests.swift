@@ -15,7 +15,7 @@ struct DeadLetterServiceTests {
     private static let wrong = #"{"requestId":"R-1","location":{"latitude":135.69,"longitude":139.7}}"#
 
     private func deadLetterService(_ harness: DeadLetterHarness) throws -> DeadLetterService {
-        DeadLetterService(try Settings.load(flags: [:], file: nil, environment: harness.environment), log: harness.log)
+        DeadLetterService(try Settings.load(flags: [:], file: nil, environment: harness.environment), log: .silent)
     }
 
     private func mark(_ offset: Int64) -> RedriveMark { RedriveMark(partition: 0, offset: offset) }
@@ -64,7 +64,6 @@ struct DeadLetterServiceTests {
         #expect((letter["letter"] as? [String: Any])?["offset"] as? Int == 3 && letter["head"] as? String == Self.right)
         #expect((json["groups"] as? [[String: Any]])?.count == 3)
         await deadLetterService.close()
-        await harness.close()
     }
 
     @Test func `A whole dead letter is read and validated`() async throws {
@@ -88,7 +87,6 @@ struct DeadLetterServiceTests {
             #expect(error?.kind == .notFound, "\(String(describing: error))")
         }
         await deadLetterService.close()
-        await harness.close()
     }
 
     @Test func `The report shows the outcomes of redriven letters`() async throws {
@@ -125,7 +123,6 @@ struct DeadLetterServiceTests {
         let list = try await deadLetterService.list(DeadLetterQuery())
         #expect(list.letters.filter(\.isRedriven).map(\.mark.offset) == [3, 2, 1, 0])
         await deadLetterService.close()
-        await harness.close()
     }
 
     @Test func `One letter is redriven without reading those before it`() async throws {
@@ -133,7 +130,7 @@ struct DeadLetterServiceTests {
         for offset in 0..<60 { try await harness.put(offset, value: Self.right) }
         try await harness.mark(mark(52), in: 0)
         let settings = try Settings.load(flags: [:], file: nil, environment: harness.environment)
-        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), log: harness.log)
+        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), log: .silent)
 
         let one = try await topic.snapshot(of: [mark(50): nil])
         #expect(one.letters.map(\.mark) == [mark(50)] && one.records == 11, "the letter, and what stands behind it")
@@ -146,7 +143,6 @@ struct DeadLetterServiceTests {
         #expect(three.records == 10)
         #expect(try await topic.snapshot(of: [mark(99): nil]).records == 0)
         #expect(one.continues("0:61") && !one.continues("0:62"))
-        await harness.close()
     }
 
     @Test func `A redrive mark is in the partition of its letter`() async throws {
@@ -162,7 +158,7 @@ struct DeadLetterServiceTests {
         #expect(deadLetterService.report(id)?.sent == 12)
 
         let reader = try TopicReader(
-            ConsumerConfiguration(bootstrapServers: harness.broker.bootstrapServers), log: harness.log)
+            ConsumerConfiguration(bootstrapServers: harness.broker.bootstrapServers), log: .silent)
         let records = try await reader.contents(of: [harness.broker.name("letters")])
         let marks = records.compactMap { record in
             RedriveMark(value: record.value, headers: record.headers).map {
@@ -171,7 +167,6 @@ struct DeadLetterServiceTests {
         }
         #expect(marks.count == 12 && marks.allSatisfy { $0 == $1 })
         await deadLetterService.close()
-        await harness.close()
     }
 
     @Test func `A fifth redrive waits until an earlier one has its outcomes`() async throws {
@@ -193,7 +188,6 @@ struct DeadLetterServiceTests {
             (try? await deadLetterService.redrive([mark(4): nil], ofVersion: version)) != nil
         }
         await deadLetterService.close()
-        await harness.close()
     }
 
     @Test func `A letter that must not be redriven is rejected with a reason`() async throws {
@@ -220,6 +214,5 @@ struct DeadLetterServiceTests {
         try await eventually("it went back") { deadLetterService.report(id)?.isSending == false }
         #expect(deadLetterService.report(id)?.sent == 1)
         await deadLetterService.close()
-        await harness.close()
     }
 }

@@ -21,7 +21,6 @@ struct DeadLetterSilenceTests {
         #expect(
             list.output.split(separator: "\n").count { $0.contains("invalid-request") } == 5,
             "\(list.output)\(list.error)")
-        await harness.close()
     }
 
     @Test(arguments: [["list"], ["list", "--limit", "1"], ["redrive", "--dry-run"], ["redrive"]])
@@ -38,7 +37,6 @@ struct DeadLetterSilenceTests {
         #expect(command.error.contains(harness.broker.name("letters")), "\(command.error)")
         #expect(command.output.isEmpty, "a part of the topic was shown as if it were all: \(command.output)")
         #expect(try await harness.requests().isEmpty)
-        await harness.close()
     }
 
     @Test func `A redrive sends nothing twice if the marks cannot be read`() async throws {
@@ -55,6 +53,5 @@ struct DeadLetterSilenceTests {
         #expect(seeing.code == 0, "\(seeing.error)")
         #expect(seeing.output.contains("0 dead letters went back"), "\(seeing.output)")
         #expect(seeing.output.contains("3 were sent earlier"), "\(seeing.output)")
-        await harness.close()
     }
 }

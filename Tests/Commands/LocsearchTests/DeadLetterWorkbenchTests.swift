@@ -36,7 +36,6 @@ struct DeadLetterWorkbenchTests {
 
         let text = try await harness.run("groups")
         #expect(text.output.split(separator: "\n").count == 4 && text.output.contains("only with --force"))
-        await harness.close()
     }
 
     @Test func `A whole letter is shown with its present fault`() async throws {
@@ -61,7 +60,6 @@ struct DeadLetterWorkbenchTests {
             letter["value"] as? String == Self.wrong && letter["fault"] is String && letter["key"] as? String == "k7")
         #expect((letter["headers"] as? [[String: Any]])?.count == 5)
         #expect(json.error.contains("1 more match"))
-        await harness.close()
     }
 
     @Test func `A redrive can skip letters that are still invalid`() async throws {
@@ -76,19 +74,15 @@ struct DeadLetterWorkbenchTests {
         #expect(run.code == 0 && run.output.contains("1 dead letter went back"), "\(run.output)\(run.error)")
         let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(sent == [Self.right])
-        await harness.close()
     }
 
     /// Runs `redrive --edit` with a program in place of an editor.
     private func edit(
         _ harness: DeadLetterHarness, by editor: String, _ arguments: String...
     ) async throws -> RunningProgram {
-        let program = try RunningProgram(
+        try await RunningProgram.run(
             ["dead-letters", "redrive", "--edit", "--wait", "0s"] + arguments,
             environment: harness.environment.merging(["EDITOR": editor]) { $1 })
-        defer { program.end() }
-        try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
-        return program
     }
 
     @Test func `Corrected letters are redriven, and the others stay`() async throws {
@@ -110,32 +104,25 @@ struct DeadLetterWorkbenchTests {
 
         let again = try await edit(harness, by: "sed -i s/nonsense/{}/", "--limit", "1")
         #expect(again.code == 1 && again.output.contains("0 dead letters went back"), "\(again.output)\(again.error)")
-        await harness.close()
     }
 
     /// At a terminal, an invalid record is opened again, and the user must confirm before any record is sent.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+    @Test(.enabled(if: RunningProgram.hasTerminal))
     func `A user edits a letter until it is a valid request`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: "nonsense")
 
-        let command = "\(RunningProgram.location.path) dead-letters redrive --edit --wait 0s"
         let second = Self.right.replacing("\"", with: "\\\"")
-        let program = try RunningProgram(
-            ["-c", "printf 'y\\ny\\n' | script -qec '\(command)' /dev/null"],
-            environment: harness.environment.merging([
-                "EDITOR": "sed -i -e \"s/half/\(second)/\" -e s/nonsense/half/"
-            ]) { $1 }, at: "/bin/sh")
-        defer { program.end() }
-        try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
-
+        let editor = "sed -i -e \"s/half/\(second)/\" -e s/nonsense/half/"
+        let program = try await RunningProgram.run(
+            ["dead-letters", "redrive", "--edit", "--wait", "0s"], atTerminalWith: "y\\ny\\n",
+            environment: harness.environment.merging(["EDITOR": editor]) { $1 })
         #expect(
             program.output.contains("is not a valid request (value)") && program.output.contains("Edit it again? [Y/n]")
         )
         #expect(program.output.contains("Send them? [y/N]"), "\(program.output)")
         let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(sent == [Self.right], "\(program.output)")
-        await harness.close()
     }
 
     @Test func `A failed editor sends nothing`() async throws {
@@ -147,6 +134,5 @@ struct DeadLetterWorkbenchTests {
         #expect(try await harness.requests().isEmpty)
         let usage = try await edit(harness, by: "true", "--dry-run")
         #expect(usage.code == 64, "\(usage.error)")
-        await harness.close()
     }
 }

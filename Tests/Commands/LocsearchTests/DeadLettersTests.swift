@@ -37,18 +37,13 @@ struct DeadLettersTests {
             #expect(record.headers.map(\.name) == ["n"])
             #expect(record.key.map { String(decoding: $0, as: UTF8.self) }?.hasPrefix("k") == true)
         }
-        await harness.close()
     }
 
     @Test func `A limited snapshot has the newest records of each partition`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<10 { try await harness.put(offset, in: Int32(offset % 2)) }
-        let settings = try Settings.load(
-            flags: [
-                "kafka.bootstrapServers": harness.broker.bootstrapServers,
-                "topics.deadLetters": harness.broker.name("letters"),
-            ], file: nil, environment: [:])
-        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), log: harness.log)
+        let settings = try Settings.load(flags: [:], file: nil, environment: harness.environment)
+        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), log: .silent)
 
         let part = try await topic.snapshot(of: DeadLetterTopic.Extent(records: 4))
         #expect(part.letters.map(\.mark.offset).sorted() == [3, 3, 4, 4])
@@ -69,7 +64,6 @@ struct DeadLettersTests {
             _ = try await topic.snapshot(of: DeadLetterTopic.Extent(time: .zero))
         }
         #expect(error?.description.contains("reading takes longer than") == true)
-        await harness.close()
     }
 
     @Test func `The list shows the oldest letters first, across partitions`() async throws {
@@ -91,7 +85,6 @@ struct DeadLettersTests {
         #expect(text.output.split(separator: "\n").count == 18, "three lines each")
         #expect(text.output.contains("invalid-request  \(harness.broker.name("requests"))-0@4"))
         #expect(!text.output.contains("\u{1B}"), "a stranger's bytes steer the terminal")
-        await harness.close()
     }
 
     @Test func `A redrive leaves out outcomes that a worker set aside`() async throws {
@@ -106,7 +99,18 @@ struct DeadLettersTests {
         #expect(again.output.contains("0 dead letters went back"), "\(again.output)\(again.error)")
         let list = try await harness.run("list", "--json")
         #expect(list.output.contains(#""outcome":true"#), "\(list.output)")
-        await harness.close()
+    }
+
+    @Test func `Records that crash workers are redriven only with force`() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0)
+        try await harness.put(1, crashesWorkers: true)
+
+        let plain = try await harness.run("redrive")
+        #expect(plain.output.contains("1 dead letter went back"), "\(plain.output)\(plain.error)")
+        let forced = try await harness.run("redrive", "--force")
+        #expect(forced.output.contains("1 dead letter went back"), "\(forced.output)\(forced.error)")
+        #expect(try await harness.requests().compactMap(\.key) == [Array("k0".utf8), Array("k1".utf8)])
     }
 
     // MARK: - Results of a redrive
@@ -143,7 +147,6 @@ struct DeadLettersTests {
             run.output.contains(
                 "5 of 5 were answered: 2 with a result, 3 failed again (invalid-request 2, timeout 1)\n"),
             "\(run.output)\(run.error)")
-        await harness.close()
     }
 
     @Test func `A redrive reports that all letters failed again`() async throws {
@@ -153,7 +156,6 @@ struct DeadLettersTests {
         let run = try await redrive(harness, answering: ["invalid-request", "invalid-request"], "--wait", "30s")
         #expect(run.output.contains("2 of 2 were answered: 2 failed again (invalid-request 2)"), "\(run.output)")
         #expect(run.error.contains("all of them failed again"), "\(run.error)")
-        await harness.close()
     }
 
     @Test func `A redrive waits for outcomes no longer than requested`() async throws {
@@ -165,7 +167,6 @@ struct DeadLettersTests {
         #expect(
             run.output.contains("1 of 3 were answered: 1 with a result; 2 have no outcome 2s after the last went back"),
             "\(run.output)\(run.error)")
-        await harness.close()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded)) func `A redrive sends letters even if it may not read outcomes`()
@@ -179,28 +180,21 @@ struct DeadLettersTests {
         #expect(run.code == 0)
         #expect(run.output.contains("1 dead letter went back"), "\(run.output)\(run.error)")
         #expect(run.error.contains("outcomes cannot be read: "), "\(run.error)")
-        await harness.close()
     }
 
-    /// At a terminal: `script` provides one, and passes on its standard input.
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
+        .enabled(if: RunningProgram.hasTerminal),
         arguments: [("n", [], 0), ("y", [], 2), ("n", ["--yes"], 2)] as [(String, [String], Int)])
     func `A redrive asks for confirmation at a terminal`(answer: String, arguments: [String], sent: Int) async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<2 { try await harness.put(offset) }
 
-        let command = [RunningProgram.location.path, "dead-letters", "redrive", "--wait", "0s"] + arguments
-        let program = try RunningProgram(
-            ["-c", "echo \(answer) | script -qec '\(command.joined(separator: " "))' /dev/null"],
-            environment: harness.environment, at: "/bin/sh")
-        defer { program.end() }
-        try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
-
+        let program = try await RunningProgram.run(
+            ["dead-letters", "redrive", "--wait", "0s"] + arguments, atTerminalWith: "\(answer)\\n",
+            environment: harness.environment)
         #expect(program.output.contains("2 dead letters go back to"), "\(program.output)")
         #expect(program.output.contains("Send them? [y/N]") == arguments.isEmpty, "\(program.output)")
         #expect(try await harness.requests().count == sent, "\(program.output)")
-        await harness.close()
     }
 
     @Test func `A dry run shows a line for each letter and sends nothing`() async throws {
@@ -221,25 +215,6 @@ struct DeadLettersTests {
         #expect(lines.last?.hasPrefix("2 dead letters would go back") == true)
         #expect(dry.error.contains("1 cannot go back"))
         #expect(try await harness.requests().isEmpty)
-        await harness.close()
-    }
-
-    @Test(arguments: [
-        (["redrive", "--rate", "0"], "--rate"), (["list", "--limit", "0"], "--limit"),
-        (["list", "--since", "yesterday"], "--since"), (["list", "--partition=-1"], "--partition"),
-        (["list", "--from-offset", "9", "--to-offset", "9"], "--to-offset"),
-        (["list", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], "--until"),
-        (["list", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
-        (["redrive", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
-    ])
-    func `The command rejects wrong usage`(arguments: [String], text: String) async throws {
-        let program = try RunningProgram(["dead-letters"] + arguments)
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
-
-        #expect(program.code == 64, "\(program.error)")
-        #expect(program.error.contains(text), "\(program.error)")
-        #expect(program.error.contains("Usage: locsearch dead-letters \(arguments[0])"), "\(program.error)")
     }
 
     /// Returns the `offset` of each line of JSON.

@@ -90,10 +90,9 @@ struct DemoFaultTests {
     /// After either end of a demo, the worker that it started does not answer.
     @Test(.timeLimit(.minutes(3)), arguments: [SIGTERM, SIGKILL])
     func `The second worker ends with the demo`(signal: Int32) async throws {
-        let demo = try RunningProgram(["demo", "--no-traffic", "--console-port", "0"])
+        let demo = try await RunningProgram.demo(["--no-traffic", "--console-port", "0"])
         defer { demo.end() }
-        try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Ctrl-C ends the demo") }
-        let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("A second worker") })
+        let line = try demo.line("A second worker")
         let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
         #expect(throws: Never.self) { try LoopbackConnection(port: port) }
 

@@ -11,16 +11,6 @@ struct DemoStateTests {
         try body(folder.appending(path: "locsearch"))
     }
 
-    @Test func `Tools find a running demo`() {
-        withFolder { folder in
-            let state = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID)
-            state.write(in: folder)
-            #expect(DemoState.running(in: folder) == [state])
-            state.remove(from: folder)
-            #expect(DemoState.running(in: folder).isEmpty)
-        }
-    }
-
     @Test func `Tools ignore a demo that died and the next demo removes its file`() {
         withFolder { folder in
             let dead = DemoState(bootstrapServers: "127.0.0.1:9", pid: .max)
@@ -43,6 +33,8 @@ struct DemoStateTests {
             #expect(DemoState.running(in: folder) == [second, first])
             second.remove(from: folder)
             #expect(DemoState.running(in: folder) == [first])
+            first.remove(from: folder)
+            #expect(DemoState.running(in: folder).isEmpty)
         }
     }
 
@@ -70,26 +62,12 @@ struct DemoStateTests {
         let environment = ["XDG_RUNTIME_DIR": folder]
 
         func startDemo() async throws -> (program: RunningProgram, broker: String) {
-            let demo = try RunningProgram(["demo"], environment: environment)
-            do {
-                try await eventually("the demo is up", within: .seconds(90)) {
-                    demo.output.contains("The demo keeps running") || !demo.isRunning
-                }
-                let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("broker ") })
-                return (demo, String(try #require(line.split(separator: " ").dropFirst().first)))
-            } catch {
-                demo.end()
-                throw error
-            }
-        }
-        func run(_ arguments: String...) async throws -> RunningProgram {
-            let program = try RunningProgram(arguments, environment: environment)
-            defer { program.end() }
-            try await eventually("\(arguments[0]) ends", within: .seconds(60)) { !program.isRunning }
-            return program
+            let demo = try await RunningProgram.demo(environment: environment)
+            return (demo, String(try #require(try demo.line("broker ").split(separator: " ").dropFirst().first)))
         }
         func search() async throws -> RunningProgram {
-            try await run("search", "--lat", "35.69", "--lng", "139.7", "--timeout", "40s")
+            try await RunningProgram.run(
+                ["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "40s"], environment: environment)
         }
 
         let first = try await startDemo()
@@ -102,13 +80,12 @@ struct DemoStateTests {
         #expect(both.error.contains("using the newest demo's broker at \(second.broker); "), "\(both.error)")
         #expect(both.error.contains(first.broker), "\(both.error)")
 
-        second.program.signal(SIGTERM)
-        try await eventually("the second demo ends", within: .seconds(60)) { !second.program.isRunning }
+        try await second.program.terminate()
         let one = try await search()
         #expect(one.code == 0, "\(one.error)")
         #expect(one.error.contains("using the demo's broker at \(first.broker)\n"), "\(one.error)")
 
-        let doctor = try await run("doctor", "--yes")
+        let doctor = try await RunningProgram.run(["doctor", "--yes"], environment: environment)
         #expect(doctor.code == 0, "\(doctor.output)\(doctor.error)")
         #expect(doctor.output.contains("\(first.broker): connected without a login"), "\(doctor.output)")
         #expect(doctor.output.contains("hotpepper accepts the key"), "\(doctor.output)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// The time for which the console keeps an outcome that it has read before its request.
+/// The time for which the console keeps an outcome that it has read before its request, and the times of requests.
 struct EarlyOutcomesTests {
     private static func record(_ topic: String, partition: Int32 = 0, offset: Int64) -> ConsumerRecord {
         ConsumerRecord(
@@ -45,5 +45,32 @@ struct EarlyOutcomesTests {
         #expect(!times.isYetToCome(Self.request(6)))
         #expect(times.isYetToCome(Self.request(7)))
         #expect(times.isYetToCome(Self.request(6, partition: 1)))
+    }
+
+    // MARK: - The times of requests
+
+    private func time(of offset: Int64, in times: RequestTimes, topic: String = "requests") -> WallTime? {
+        times[SourcePosition(topic: topic, partition: 3, offset: offset)]
+    }
+
+    @Test func `The times of the newest requests are kept`() {
+        var times = RequestTimes(most: 100)
+        for offset in 0..<1000 as Range<Int64> {
+            times.note(partition: TopicPartition("requests", 3), offset: offset, WallTime(milliseconds: offset))
+        }
+        #expect(times.count == 100)
+        #expect(time(of: 899, in: times) == nil)
+        #expect(time(of: 900, in: times) == WallTime(milliseconds: 900))
+        #expect(time(of: 999, in: times) == WallTime(milliseconds: 999))
+        #expect(times[Self.request(999, partition: 4)] == nil)
+        #expect(time(of: 999, in: times, topic: "other") == nil)
+    }
+
+    @Test func `A request that is read twice has one entry`() {
+        var times = RequestTimes(most: 2)
+        for _ in 0..<10 { times.note(partition: TopicPartition("requests", 3), offset: 1, WallTime(milliseconds: 1)) }
+        times.note(partition: TopicPartition("requests", 3), offset: 2, WallTime(milliseconds: 2))
+        #expect(time(of: 1, in: times) != nil)
+        #expect(time(of: 2, in: times) != nil)
     }
 }

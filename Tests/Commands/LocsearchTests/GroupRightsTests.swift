@@ -1,12 +1,7 @@
-import Foundation
 import Kafka
 import KafkaTestSupport
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 /// Every tool works for a user without rights on any group, as docs/access.md promises.
 ///
@@ -29,15 +24,13 @@ struct GroupRightsTests {
         try await harness.answer(0, with: nil)
         try refuseGroups(of: harness)
 
-        let program = try RunningProgram(arguments, environment: harness.environment)
-        defer { program.end() }
-        try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        let program = try await RunningProgram.run(arguments, environment: harness.environment)
 
         #expect(program.code == code, "\(program.output)\(program.error)")
         #expect((program.output + program.error).contains(shown), "\(program.output)\(program.error)")
         #expect(!program.error.contains("authorization"), "\(program.error)")
-        await harness.close()
     }
+
     @Test func `The console needs no right on a group`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0)
@@ -45,14 +38,12 @@ struct GroupRightsTests {
 
         let console = try RunningProgram(["console", "--console-port", "0"], environment: harness.environment)
         defer { console.end() }
-        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
-        let url = try #require(console.firstLine?.split(separator: " ").last)
-        let (list, _) = try await URLSession.shared.data(from: try #require(URL(string: "\(url)/api/dead-letters")))
-        #expect(String(decoding: list, as: UTF8.self).contains("invalid-request"))
+        let url = try await console.address()
+        #expect(try await HTTPAnswer("\(url)/api/dead-letters").body.contains("invalid-request"))
 
         // A new outcome is shown, so the console reads the topics.
         try await harness.answer(0, with: nil)
-        let port = try #require(URL(string: String(url))?.port)
+        let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
         let page = try LoopbackConnection(port: port)
         page.send("GET /api/traffic/events HTTP/1.1\r\nhost: 127.0.0.1:\(port)\r\n\r\n")
         var shown = ""
@@ -61,7 +52,6 @@ struct GroupRightsTests {
             return shown.contains(harness.broker.name("results"))
         }
         #expect(!console.error.contains("authorization"), "\(console.error)")
-        await harness.close()
     }
 
     private func refuseGroups(of harness: DeadLetterHarness) throws {

@@ -12,7 +12,6 @@ import Testing
 
 /// `/livez` detects a blocked event loop, and no endpoint waits for one.
 struct LoopWatchTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Blocks a loop's thread until `release`.
     private struct Blockade {
@@ -31,7 +30,7 @@ struct LoopWatchTests {
     @Test func `The liveness probe names a stuck loop until it continues`() async throws {
         let loops = [try EventLoop(), try EventLoop()]
         defer { for loop in loops { loop.stop() } }
-        let watch = LoopWatch(loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        let watch = LoopWatch(loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: .silent)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
@@ -46,7 +45,7 @@ struct LoopWatchTests {
         let loop = try EventLoop()
         defer { loop.stop() }
         // A busy machine may delay the loop's job for a while, which must not count.
-        let watch = LoopWatch([loop], timeout: .seconds(1), interval: .milliseconds(20), log: Self.quiet)
+        let watch = LoopWatch([loop], timeout: .seconds(1), interval: .milliseconds(20), log: .silent)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
@@ -62,10 +61,9 @@ struct LoopWatchTests {
         let settings = try Settings.load(
             flags: ["kafka.bootstrapServers": broker.bootstrapServers, "hotpepper.apiKey": "any text"], file: nil,
             environment: [:])
-        let worker = try await WorkerProcess(settings, log: Self.quiet)
+        let worker = try await WorkerProcess(settings, log: .silent)
         defer { worker.stopLoops() }
-        let watch = LoopWatch(
-            worker.loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        let watch = LoopWatch(worker.loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: .silent)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
         let status = WorkerStatus(worker: worker, watch: watch, registry: MetricsRegistry())

@@ -14,19 +14,15 @@ struct SearchCommandTests {
     @Test(.timeLimit(.minutes(2))) func `The command's request expires with its timeout`() async throws {
         let broker = try TestBroker(topics: Self.topics)
         let names = Self.topics.keys.flatMap { ["--topics-\($0)", broker.name($0)] }
-        let program = try RunningProgram(
+        let program = try await RunningProgram.run(
             [
                 "search", "--kafka-bootstrap-servers", broker.bootstrapServers, "--lat", "35.69", "--lng", "139.7",
                 "--timeout", "3s", "--priority", "batch",
             ] + names)
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
         #expect(program.code == 69)
         #expect(program.error.contains("no outcome within 3s"), "\(program.error)")
         #expect(program.error.contains("`locsearch status`"), "\(program.error)")
-
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let reader = try TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        let reader = try TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: .silent)
         try await reader.open([broker.name("requests")], at: .beginning, within: .seconds(20))
         let record = try #require(try await reader.records(max: 1, within: .seconds(20)).first)
         let text = { (name: String) in

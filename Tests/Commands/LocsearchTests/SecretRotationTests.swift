@@ -5,10 +5,6 @@ import Testing
 
 @testable import locsearch
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Secrets in files are replaced while a worker runs, and it goes on with the new ones.
 struct SecretRotationTests {
     private static let (oldKey, newKey) = ("Zq7oldkeyWx", "Zq7newkeyWx")
@@ -59,8 +55,7 @@ struct SecretRotationTests {
         let names = ["requests", "results", "errors", "dead-letters"].map { "location-search.\($0)" }
         let broker = try EmbeddedBroker(brokers: 1, topics: Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
         defer { simulator.end() }
-        try await eventually("the simulator tells its address") { simulator.firstLine != nil }
-        let simulated = try #require(simulator.firstLine)
+        let simulated = try await simulator.address()
         let environment = [
             "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0", "WORKER_SHUTDOWN_GRACE": "0s",
             "HOTPEPPER_API_KEY_FILE": files.path("hotpepper"), "HOTPEPPER_BASE_URL": simulated,
@@ -69,19 +64,18 @@ struct SecretRotationTests {
         ]
         let worker = try RunningProgram(["worker"], environment: environment)
         defer { worker.end() }
-        try await eventually("the worker tells its admin port") { worker.firstLine != nil }
-        let metrics = String(try #require(worker.firstLine).dropFirst("admin ".count)) + "/metrics"
+        let metrics = try await worker.address() + "/metrics"
 
         for provider in ["hotpepper", "google-places"] {
             let outcome = try await search(provider, environment)
             #expect(outcome.contains("unauthorized"), "\(outcome)")
         }
-        #expect(try await status(of: metrics, token: Self.oldToken) == 200)
+        #expect(try await HTTPAnswer(metrics, token: Self.oldToken).status == 200)
 
         // A file that is empty for a moment has no effect.
         try "".write(toFile: files.path("token"), atomically: false, encoding: .utf8)
         try await eventually("the empty file is told") { worker.error.contains("the previous one stays in use") }
-        #expect(try await status(of: metrics, token: Self.oldToken) == 200)
+        #expect(try await HTTPAnswer(metrics, token: Self.oldToken).status == 200)
 
         try files.replace("hotpepper", with: Self.newKey)
         try files.mount("google", version: "v2", text: Self.newKey)
@@ -98,8 +92,8 @@ struct SecretRotationTests {
             let outcome = try await search(provider, environment)
             #expect(!outcome.contains("unauthorized") && outcome.contains(provider), "\(outcome)")
         }
-        #expect(try await status(of: metrics, token: Self.oldToken) == 401)
-        #expect(try await status(of: metrics, token: Self.newToken) == 200)
+        #expect(try await HTTPAnswer(metrics, token: Self.oldToken).status == 401)
+        #expect(try await HTTPAnswer(metrics, token: Self.newToken).status == 200)
 
         let said = worker.output + worker.error
         for secret in [Self.oldKey, Self.newKey, Self.oldToken, Self.newToken] {
@@ -110,18 +104,10 @@ struct SecretRotationTests {
     /// Returns the output of a search.
     private func search(_ provider: String, _ environment: [String: String]) async throws -> String {
         let arguments = ["--lat", "35.69", "--lng", "139.7", "--provider", provider, "--timeout", "40s"]
-        let program = try RunningProgram(
+        let program = try await RunningProgram.run(
             ["search"] + arguments,
             environment: environment.filter { $0.key.hasPrefix("KAFKA_") })
-        defer { program.end() }
-        try await eventually("the search ends", within: .seconds(60)) { !program.isRunning }
         return program.output + program.error
-    }
-
-    private func status(of url: String, token: String) async throws -> Int? {
-        var request = URLRequest(url: try #require(URL(string: url)))
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        return (try await URLSession.shared.data(for: request).1 as? HTTPURLResponse)?.statusCode
     }
 
     @Test(arguments: [

@@ -8,10 +8,6 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// No key and no password leaves the process except to its recipient. These tests search all files, output and records of real
 /// processes while everything fails.
 @Suite(.serialized)
@@ -107,10 +103,7 @@ struct SecretsTests {
         )
         let echo = try Self.echo()
         defer { for program in [broker, simulator] { program.end() } }
-        try await eventually("broker and simulator tell their addresses") {
-            broker.firstLine != nil && simulator.firstLine != nil
-        }
-        let (servers, simulated) = (try #require(broker.firstLine), try #require(simulator.firstLine))
+        let (servers, simulated) = (try await broker.address(), try await simulator.address())
         let environment = Self.environment.merging([
             "KAFKA_BOOTSTRAP_SERVERS": servers,
             // The broker does not support SASL. The login is not in `kafka.security.*`, because the worker would reject that.
@@ -158,18 +151,11 @@ struct SecretsTests {
     private func work(_ environment: [String: String], on servers: String, _ values: [String]) async throws {
         let worker = try RunningProgram(["worker"], environment: environment)
         defer { worker.end() }
-        try await eventually("the worker tells its admin port") { worker.firstLine != nil }
-        let admin = String(try #require(worker.firstLine).dropFirst("admin ".count))
-        let loop = try EventLoop()
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: servers), log: log)
+        let admin = try await worker.address()
+        let producer = try TestProducer(servers)
         for value in values {
-            try await producer.send(
-                ProducerRecord(topic: WorkerConfiguration.Topics().requests, value: Array(value.utf8)))
+            try await producer.send(Array(value.utf8), to: WorkerConfiguration.Topics().requests)
         }
-        await producer.close()
-        loop.stop()
         try await eventually("all \(values.count) are settled", within: .seconds(60)) {
             let metrics = try await Self.get(admin + "/metrics")
             return metrics.contains("locsearch_requests_taken_total \(values.count)\n")
@@ -178,8 +164,7 @@ struct SecretsTests {
         for path in ["/metrics", "/status", "/livez", "/readyz", "/nothing"] {
             check(try await Self.get(admin + path), path)
         }
-        worker.signal(SIGTERM)
-        try await eventually("the worker ends", within: .seconds(40)) { !worker.isRunning }
+        try await worker.terminate()
         #expect(worker.code == 0)
         try await eventually("its last line is there") { worker.error.contains("worker ends") }
         check(worker.output, "standard output")
@@ -191,14 +176,15 @@ struct SecretsTests {
         check(config.output + config.error, "locsearch config")
     }
 
+    /// Returns the body and the headers of an answer.
     private static func get(_ url: String) async throws -> String {
-        let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: url)))
-        return String(decoding: data, as: UTF8.self) + "\n\((response as? HTTPURLResponse)?.allHeaderFields ?? [:])"
+        let answer = try await HTTPAnswer(url)
+        return "\(answer.body)\n\(answer.headers)"
     }
 
     private func contents(of topics: [String], on servers: String) async throws -> [ConsumerRecord] {
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return try await TopicReader(ConsumerConfiguration(bootstrapServers: servers), log: log).contents(of: topics)
+        return try await TopicReader(ConsumerConfiguration(bootstrapServers: servers), log: .silent).contents(
+            of: topics)
     }
 
     // MARK: - A broker with a password, and wrong settings
@@ -214,9 +200,8 @@ struct SecretsTests {
     func `A failed login does not show the password`(settings: [String: String]) async throws {
         let broker = try RunningProgram(["broker"])
         defer { broker.end() }
-        try await eventually("the broker tells its address") { broker.firstLine != nil }
         let environment = [
-            "KAFKA_PROPERTIES": "debug=all", "KAFKA_BOOTSTRAP_SERVERS": try #require(broker.firstLine),
+            "KAFKA_PROPERTIES": "debug=all", "KAFKA_BOOTSTRAP_SERVERS": try await broker.address(),
             "KAFKA_SECURITY_PROTOCOL": "sasl_plaintext", "KAFKA_SECURITY_SASL_USERNAME": "user",
             "LOG_LEVEL": "trace", "ADMIN_PORT": "0", "WORKER_SHUTDOWN_GRACE": "0s", "HOTPEPPER_API_KEY": Self.hotpepper,
         ].merging(settings) { $1 }
@@ -225,15 +210,13 @@ struct SecretsTests {
         try await eventually("the worker has tried to log in", within: .seconds(40)) {
             worker.error.contains("SASL") && worker.error.contains("AUTH")
         }
-        worker.signal(SIGTERM)
-        try await eventually("the worker ends", within: .seconds(60)) { !worker.isRunning }
+        try await worker.terminate()
         check(worker.output + worker.error, "a worker that cannot log in")
         for arguments in [
             ["config"], ["search", "--lat", "1", "--lng", "1", "--timeout", "1s", "--log-level", "trace"],
         ] {
-            let tool = try RunningProgram(arguments, environment: environment.filter { $0.key != "LOG_LEVEL" })
-            defer { tool.end() }
-            try await eventually("\(arguments) ends", within: .seconds(60)) { !tool.isRunning }
+            let tool = try await RunningProgram.run(
+                arguments, environment: environment.filter { $0.key != "LOG_LEVEL" })
             try await eventually("it said something") { !(tool.output + tool.error).isEmpty }
             check(tool.output + tool.error, "locsearch \(arguments[0])")
         }
@@ -251,13 +234,13 @@ struct SecretsTests {
             ["--kafka-security-sasl-passwort=\(sasl)"],
             ["--kafka-properties", "sasl.oauthbearer.assertion.no.such=\(sasl)"],
             ["--kafka-bootstrap-servers", "SASL_SSL://user:\(sasl)@127.0.0.1:1"],
+            ["--hotpepper-base-url", "ftp://user:\(sasl)@host"], ["--topics-requests", "user:\(sasl)@host"],
+            ["--http-proxy", "http://user:\(proxy)@a b"],
         ])
     func `A wrong setting is named without its secret`(arguments: [String]) async throws {
-        let worker = try RunningProgram(
+        let worker = try await RunningProgram.run(
             ["worker", "--log-level", "critical"] + arguments,
             environment: ["ADMIN_PORT": "0", "GOOGLE_PLACES_API_KEY": Self.google])
-        defer { worker.end() }
-        try await eventually("the worker ends", within: .seconds(30)) { !worker.isRunning }
         try await eventually("its line is there") { worker.error.hasSuffix("\n") }
         #expect(worker.code == 78, "\(worker.error)")
         #expect(worker.error.split(separator: "\n").count == 1, "\(worker.error)")

@@ -5,10 +5,6 @@ import Testing
 
 @testable import locsearch
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -29,28 +25,20 @@ struct ServerConventionsTests {
                 "HOTPEPPER_API_KEY": "any text", "L": RunningProgram.location.path,
                 "KAFKA_PROPERTIES": "session.timeout.ms=6000",
             ]
-            let program = try RunningProgram(
-                ["-c", script], environment: base.merging(environment) { $1 }, at: "/bin/sh")
-            self.program = program
+            program = try RunningProgram(["-c", script], environment: base.merging(environment) { $1 }, at: "/bin/sh")
             do {
-                try await eventually("it tells its port: \(program.error)", within: .seconds(60)) {
-                    program.firstLine?.contains("http") == true
-                }
+                url = try await program.address()
             } catch {
                 program.end()
                 throw error
             }
-            url = program.firstLine?.split(separator: " ").last.map(String.init) ?? ""
         }
 
-        func ask(_ path: String, method: String = "GET") async throws -> (HTTPURLResponse, body: String) {
-            var request = URLRequest(url: try #require(URL(string: url + path)))
-            request.httpMethod = method
-            let (data, response) = try await URLSession.shared.data(for: request)
-            return (try #require(response as? HTTPURLResponse), String(decoding: data, as: UTF8.self))
+        func ask(_ path: String, method: String = "GET") async throws -> HTTPAnswer {
+            try await HTTPAnswer(url + path, method: method)
         }
 
-        func isReady() async throws -> Bool { try await ask("/readyz").0.statusCode == 200 }
+        func isReady() async throws -> Bool { try await ask("/readyz").status == 200 }
     }
 
     private static func broker() throws -> EmbeddedBroker {
@@ -103,8 +91,7 @@ struct ServerConventionsTests {
         } else {
             // A worker that goes on after the signal is ended with SIGTERM.
             for _ in 0..<20 { #expect(try await server.isReady()) }
-            server.program.signal(SIGTERM)
-            try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
+            try await server.program.terminate()
             #expect(server.program.code == 0)
         }
     }
@@ -114,10 +101,7 @@ struct ServerConventionsTests {
         let broker = try Self.broker()
         let provider = try RunningProgram(["simulate", "--latency", "1s"])
         defer { provider.end() }
-        try await eventually("the simulator tells its address") { provider.firstLine != nil }
-        let environment = [
-            "HOTPEPPER_BASE_URL": try #require(provider.firstLine), "HOTPEPPER_API_KEY": "any-key",
-        ]
+        let environment = ["HOTPEPPER_BASE_URL": try await provider.address(), "HOTPEPPER_API_KEY": "any-key"]
         let server = try await Server("exec $L worker", on: broker, environment: environment)
         defer { server.program.end() }
         try await eventually("the worker is ready", within: .seconds(60)) { try await server.isReady() }
@@ -150,9 +134,8 @@ struct ServerConventionsTests {
                     "HOTPEPPER_API_KEY": "any text", "L": RunningProgram.location.path,
                 ], at: "/bin/sh")
             defer { kill(worker.pid, SIGKILL) }
-            let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))
             try await eventually("the worker lives", within: .seconds(60)) {
-                (try? await URLSession.shared.data(from: url)) != nil
+                (try? await HTTPAnswer("http://127.0.0.1:\(port)/livez")) != nil
             }
             for descriptor in 0...2 {
                 let path = "/proc/\(worker.pid)/fd/\(descriptor)"
@@ -171,20 +154,19 @@ struct ServerConventionsTests {
 
         for path in command == "worker" ? ["/livez", "/metrics", "/status"] : ["/livez", "/", "/api/config"] {
             let (get, head) = (try await server.ask(path), try await server.ask(path, method: "HEAD"))
-            #expect(get.0.statusCode == 200 && head.0.statusCode == 200, "\(path)")
+            #expect(get.status == 200 && head.status == 200, "\(path)")
             #expect(!get.body.isEmpty && head.body.isEmpty, "\(path)")
-            #expect(head.0.value(forHTTPHeaderField: "Content-Type") == get.0.value(forHTTPHeaderField: "Content-Type"))
+            #expect(head.header("Content-Type") == get.header("Content-Type"))
             for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
-                let (answer, _) = try await server.ask(path, method: method)
-                #expect(answer.statusCode == 405, "\(method) \(path)")
-                #expect(answer.value(forHTTPHeaderField: "Allow") == "GET, HEAD", "\(method) \(path)")
+                let answer = try await server.ask(path, method: method)
+                #expect(answer.status == 405 && answer.header("Allow") == "GET, HEAD", "\(method) \(path)")
             }
         }
-        #expect(try await server.ask("/nothing", method: "HEAD").0.statusCode == 404)
-        #expect(try await server.ask("/nothing", method: "PUT").0.statusCode == 404)
+        #expect(try await server.ask("/nothing", method: "HEAD").status == 404)
+        #expect(try await server.ask("/nothing", method: "PUT").status == 404)
         guard command == "console" else { return }
-        let (answer, _) = try await server.ask("/api/controls/pause")
-        #expect(answer.statusCode == 405 && answer.value(forHTTPHeaderField: "Allow") == "POST")
+        let answer = try await server.ask("/api/controls/pause")
+        #expect(answer.status == 405 && answer.header("Allow") == "POST")
     }
 
     // MARK: - Hosts
@@ -205,7 +187,12 @@ struct ServerConventionsTests {
             setting: "kafka.bootstrapServers", written: "[::1]:9092,KAFKA.example.:9093",
             taken: "[::1]:9092,KAFKA.example.:9093"),
         HostForm(setting: "kafka.bootstrapServers", written: "::1:9092", taken: nil),
+        HostForm(
+            setting: "kafka.bootstrapServers", written: "a-b.c_d:65535, 10.0.0.1:9092",
+            taken: "a-b.c_d:65535, 10.0.0.1:9092"),
+        HostForm(setting: "kafka.bootstrapServers", written: "[fe80::1%25eth0]:1", taken: "[fe80::1%25eth0]:1"),
         HostForm(setting: "hotpepper.baseURL", written: "HTTP://[::1]:80/a/", taken: "HTTP://[::1]:80/a"),
+        HostForm(setting: "hotpepper.baseURL", written: "https://a.b/c//", taken: "https://a.b/c"),
     ]
 
     @Test(arguments: hostForms) func `A host is accepted in each of its forms`(row: HostForm) throws {
@@ -248,8 +235,8 @@ struct ServerConventionsTests {
         defer { server.program.end() }
 
         try await eventually("the probe says why", within: .seconds(60)) {
-            let (response, body) = try await server.ask("/readyz")
-            return response.statusCode == 503 && body.contains(row.cure)
+            let answer = try await server.ask("/readyz")
+            return answer.status == 503 && answer.body.contains(row.cure)
         }
         try await eventually("so does the log") { server.program.error.contains(row.cure) }
 

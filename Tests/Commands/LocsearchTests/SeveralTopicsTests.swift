@@ -180,63 +180,34 @@ struct SeveralTopicsTests {
     func `A position in any topic of requests is found`(text: String, topic: String?) {
         #expect(SoughtRequest(text, in: ["live", "night"]).position?.topic == topic)
     }
-
-    @Test func `Times are kept apart for partitions of the same number`() {
-        var times = RequestTimes()
-        times.note(partition: TopicPartition("live", 0), offset: 4, WallTime(milliseconds: 1))
-        #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == WallTime(milliseconds: 1))
-        #expect(times[SourcePosition(topic: "night", partition: 0, offset: 4)] == nil)
-        times.note(partition: TopicPartition("night", 0), offset: 4, WallTime(milliseconds: 2))
-        #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == WallTime(milliseconds: 1))
-    }
 }
 
 /// The commands as processes with a broker and two topics of requests.
 @Suite(.timeLimit(.minutes(2)))
 struct SeveralTopicsCommandTests {
-    private let broker: TestBroker
-    private let admin: GroupAdmin
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    private var live: String { broker.name("live") }
-    private var night: String { broker.name("night") }
+    private let group: GroupFixture
+    private var live: String { group.broker.name("live") }
+    private var night: String { group.broker.name("night") }
 
     init() throws {
-        broker = try TestBroker(topics: ["live": 1, "night": 2, "results": 1, "errors": 1, "letters": 1])
-        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.groupID = broker.name("g")
-        admin = try GroupAdmin(configuration, log: log)
+        group = try GroupFixture(topics: ["live": 1, "night": 2, "results": 1, "errors": 1, "letters": 1])
     }
 
     private func fill() async throws {
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
         for (topic, partition, count) in [(live, 0, 4), (night, 0, 10), (night, 1, 20)] as [(String, Int32, Int)] {
             for number in 0..<count {
                 let value = #"{"requestId":"\#(topic)/\#(number)","location":{"latitude":35.69,"longitude":139.7}}"#
-                try await producer.send(
-                    ProducerRecord(topic: topic, partition: partition, key: nil, value: Array(value.utf8)))
+                try await group.producer.send(Array(value.utf8), to: topic, partition: partition)
             }
         }
-        await producer.close()
-        loop.stop()
-        let commits = [(live, Int32(0), Int64(3)), (night, 0, 5), (night, 1, 5)].reduce(into: [:]) {
-            $0[TopicPartition($1.0, $1.1)] = CommittedOffset($1.2)
-        }
-        try await admin.commit(commits, within: .seconds(20))
+        let commits = [(live, Int32(0), Int64(3)), (night, 0, 5), (night, 1, 5)]
+        try await group.commit(commits.reduce(into: [:]) { $0[TopicPartition($1.0, $1.1)] = CommittedOffset($1.2) })
     }
 
     private func run(_ arguments: String...) async throws -> RunningProgram {
-        let program = try RunningProgram(
-            arguments,
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_GROUP_ID": broker.name("g"),
-                "TOPICS_REQUESTS": "\(live),\(night):batch", "TOPICS_RESULTS": broker.name("results"),
-                "TOPICS_ERRORS": broker.name("errors"), "TOPICS_DEAD_LETTERS": broker.name("letters"),
-            ])
-        defer { program.end() }
-        try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
+        let names = ["TOPICS_RESULTS": "results", "TOPICS_ERRORS": "errors", "TOPICS_DEAD_LETTERS": "letters"]
+        let topics = names.mapValues(group.broker.name).merging(["TOPICS_REQUESTS": "\(live),\(night):batch"]) { $1 }
+        return try await group.run(arguments, topics)
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "offsets are moved by force, since the embedded broker tells no members"))
@@ -257,7 +228,7 @@ struct SeveralTopicsCommandTests {
         let all = try await run("offsets", "reset", "--to", "latest", "--force", "--yes")
         #expect(all.output.contains("19 are skipped"), "\(all.output)")
         let ids = [TopicPartition(live, 0), TopicPartition(night, 0), TopicPartition(night, 1)]
-        let commits = try await admin.commits(of: ids, within: .seconds(20))
+        let commits = try await group.commits(of: ids)
         #expect(ids.map { commits[$0]?.offset } == [4, 10, 20])
     }
 
@@ -275,7 +246,8 @@ struct SeveralTopicsCommandTests {
 
     @Test func `The doctor checks each topic`() async throws {
         let report = await DoctorFixture.report([
-            "kafka.bootstrapServers": broker.bootstrapServers, "topics.requests": "\(live),gone:batch,\(night):batch",
+            "kafka.bootstrapServers": group.broker.bootstrapServers,
+            "topics.requests": "\(live),gone:batch,\(night):batch",
         ])
         let topics = report.findings.filter { $0.check == "topics" }
         #expect(topics.contains { $0.state == .failed && $0.text.hasPrefix("gone (topics.requests) does not exist") })

@@ -12,25 +12,16 @@ import WorkerRuntime
 struct TopicsCommandTests {
     private static let hasNoAdmin = "the embedded broker has no admin requests"
 
-    private struct Result {
-        let code: Int32
-        let output: String
-        let error: String
-    }
-
     /// Runs `topics create` for topics with names that no other test uses.
     private func create(
         _ broker: TestBroker, _ arguments: [String] = ["--replication-factor", "1"]
-    ) async throws -> Result {
+    ) async throws -> RunningProgram {
         let topics = RecommendedTopic.Role.allCases.flatMap { role in
             ["--topics.\(role.rawValue)", broker.name(role.rawValue)]
         }
-        let program = try RunningProgram(
+        return try await RunningProgram.run(
             ["topics", "create"] + arguments + topics,
             environment: ["KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers])
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
-        return Result(code: try #require(program.code), output: program.output, error: program.error)
     }
 
     private static func states(_ output: String, of broker: TestBroker) -> [String] {
@@ -71,7 +62,7 @@ struct TopicsCommandTests {
         let broker = try TestBroker()
         let admin = try TopicAdmin(
             ConsumerConfiguration(bootstrapServers: broker.bootstrapServers),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         let name = broker.name("results")
         let existing = NewTopic(
             name: name, partitions: 2, replicationFactor: 1,
@@ -112,8 +103,7 @@ struct TopicsCommandTests {
     /// The embedded broker reports partitions and replicas, but no configuration.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker tells configurations"), arguments: [false, true])
     func `A value that could not be checked is not shown as found`(isStrict: Bool) async throws {
-        let broker = try TestBroker(
-            topics: ["requests": 14, "results": 14, "errors": 14, "deadLetters": 3, "fleet": 1])
+        let broker = try TestBroker(topics: ["requests": 14, "results": 14, "errors": 14, "deadLetters": 3, "fleet": 1])
         let result = try await create(broker, ["--replication-factor", "1"] + (isStrict ? ["--strict"] : []))
 
         #expect(result.code == (isStrict ? 1 : 0), "\(result.output)\(result.error)")
@@ -137,8 +127,7 @@ struct TopicsCommandTests {
         for configuration in topic.configurations { told[configuration.name] = configuration.value }
         told["min.insync.replicas"] = nil
         let found = ClusterDescription.Topic(partitions: 12, replicationFactor: 3)
-        let finding = TopicCreation.Finding(
-            topic: topic, found: found, configuration: told)
+        let finding = TopicCreation.Finding(topic: topic, found: found, configuration: told)
 
         #expect(finding.untold == ["min.insync.replicas"])
         let row = try #require(TopicTexts.table([finding], states: [:]).last)
@@ -153,20 +142,5 @@ struct TopicsCommandTests {
         #expect(result.code == 78)
         #expect(result.error.contains("there are 2 brokers: give --replication-factor 2"), "\(result.error)")
         #expect(!result.output.contains("created"))
-    }
-
-    @Test(arguments: [
-        (["--partitions", "0"], "--partitions takes 1 to 10000"),
-        (["--replication-factor", "10"], "--replication-factor takes 1 to 9"),
-        (["--retention", "results"], "--retention results: takes one of requests"),
-        (["--retention", "results=5s"], "a time from 1m"), (["--dry-run", "--print"], "exclude each other"),
-    ])
-    func `Wrong usage ends with exit code 64`(arguments: [String], text: String) async throws {
-        let program = try RunningProgram(["topics", "create"] + arguments)
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
-
-        #expect(program.code == 64)
-        #expect(program.error.contains(text), "\(program.error)")
     }
 }

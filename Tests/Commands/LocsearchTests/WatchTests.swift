@@ -7,33 +7,31 @@ import Testing
 
 /// `locsearch watch` as a process, with topics that a test fills.
 struct WatchTests {
-    /// Writes four outcomes to the topics, runs `watch` and ends everything.
+    private let broker: TestBroker
+    private let producer: TestProducer
+
+    init() throws {
+        broker = try TestBroker(topics: ["results": 1, "errors": 1])
+        producer = try TestProducer(broker.bootstrapServers)
+    }
+
+    private func run(_ arguments: [String]) async throws -> RunningProgram {
+        let environment = [
+            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_RESULTS": broker.name("results"),
+            "TOPICS_ERRORS": broker.name("errors"),
+        ]
+        return try await RunningProgram.run(["watch", "--from-beginning"] + arguments, environment: environment)
+    }
+
+    /// Writes four outcomes to the topics, and runs the command to its end.
     private func watch(_ arguments: [String]) async throws -> RunningProgram {
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let broker = try TestBroker(topics: ["results": 1, "errors": 1])
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
         for (number, session) in ["blue", "red", "blue", nil].enumerated() {
             let member = session.map { #","sessionId":"\#($0)""# } ?? ""
             let value = #"{"requestId":"request-\#(number)","operation":"search","provider":"hotpepper"\#(member)}"#
-            try await producer.send(
-                ProducerRecord(
-                    topic: broker.name("results"), key: number == 3 ? nil : Array("key-\(number)".utf8),
-                    value: Array(value.utf8)))
+            let key = number == 3 ? nil : Array("key-\(number)".utf8)
+            try await producer.send(Array(value.utf8), to: broker.name("results"), key: key)
         }
-        await producer.close()
-        loop.stop()
-
-        let program = try RunningProgram(
-            ["watch", "--from-beginning"] + arguments,
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_RESULTS": broker.name("results"),
-                "TOPICS_ERRORS": broker.name("errors"),
-            ])
-        defer { program.end() }
-        try await eventually("watch \(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
+        return try await run(arguments)
     }
 
     @Test func `The watch command shows each outcome's key, session and request`() async throws {
@@ -50,28 +48,13 @@ struct WatchTests {
 
     /// The runbook of LocsearchErrors refers to this for the provider's own text.
     @Test func `The watch command shows the cause of an error`() async throws {
-        let broker = try TestBroker(topics: ["results": 1, "errors": 1])
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let value = #"""
             {"requestId":"r1","operation":"search","provider":"google-places-legacy","error":{"code":"rate-limited",
             "message":"the quota \u001B[2J is used up","retryable":true,"retryAfterMs":2000,"httpStatus":429,
             "providerStatus":"OVER_QUERY_LIMIT"}}
             """#
-        try await producer.send(ProducerRecord(topic: broker.name("errors"), key: nil, value: Array(value.utf8)))
-        await producer.close()
-        loop.stop()
-
-        let program = try RunningProgram(
-            ["watch", "--from-beginning", "--count", "1"],
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_RESULTS": broker.name("results"),
-                "TOPICS_ERRORS": broker.name("errors"),
-            ])
-        defer { program.end() }
-        try await eventually("watch ends", within: .seconds(60)) { !program.isRunning }
+        try await producer.send(Array(value.utf8), to: broker.name("errors"))
+        let program = try await run(["--count", "1"])
 
         #expect(program.output.split(separator: "\n").count == 1, "\(program.output)\(program.error)")
         #expect(program.output.contains("rate-limited "), "\(program.output)")

@@ -3,10 +3,6 @@ import KafkaTestSupport
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// `locsearch worker` with `locsearch broker` (or the broker shared by all tests) and `locsearch simulate`, all as processes.
 struct WorkerCommandTests {
     private static let secret = "geheim-4711"
@@ -23,11 +19,8 @@ struct WorkerCommandTests {
             let broker = TestBroker.isEmbedded ? try RunningProgram(["broker", "--partitions", "2"]) : nil
             let simulator = try RunningProgram(["simulate"])
             (self.broker, self.simulator) = (broker, simulator)
-            try await eventually("broker and simulator tell their addresses", within: .seconds(20)) {
-                broker.map { $0.firstLine != nil } ?? true && simulator.firstLine != nil
-            }
             if let broker {
-                kafka = ["KAFKA_BOOTSTRAP_SERVERS": try #require(broker.firstLine)]
+                kafka = ["KAFKA_BOOTSTRAP_SERVERS": try await broker.address()]
             } else {
                 let shared = try TestBroker(topics: ["requests": 2, "results": 2, "errors": 2, "dead-letters": 2])
                 kafka = [
@@ -41,19 +34,18 @@ struct WorkerCommandTests {
             worker = try RunningProgram(
                 ["worker"],
                 environment: [
-                    "HOTPEPPER_BASE_URL": try #require(simulator.firstLine),
+                    "HOTPEPPER_BASE_URL": try await simulator.address(),
                     "HOTPEPPER_API_KEY": WorkerCommandTests.secret, "ADMIN_PORT": "0", "LOG_LEVEL": "debug",
                 ].merging(kafka) { own, _ in own }.merging(extra) { _, extra in extra })
-            let worker = worker
-            try await eventually("the worker tells its admin port", within: .seconds(20)) { worker.firstLine != nil }
-            adminURL = String(try #require(worker.firstLine).dropFirst("admin ".count))
+            adminURL = try await worker.address()
         }
 
         func end() { for program in [worker, simulator, broker] { program?.end() } }
 
-        func get(_ path: String) async throws -> (status: Int, body: String) {
-            let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: adminURL + path)))
-            return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+        func get(_ path: String) async throws -> HTTPAnswer { try await HTTPAnswer(adminURL + path) }
+
+        func waitUntilReady() async throws {
+            try await eventually("the worker is ready", within: .seconds(30)) { try await get("/readyz").status == 200 }
         }
     }
 
@@ -61,15 +53,11 @@ struct WorkerCommandTests {
         let harness = try await Harness()
         defer { harness.end() }
         #expect(try await harness.get("/livez").status == 200)
-        try await eventually("the worker is ready", within: .seconds(30)) {
-            try await harness.get("/readyz").status == 200
-        }
+        try await harness.waitUntilReady()
         for (arguments, code) in [
             (["--lat", "35.69", "--lng", "139.70"], Int32(0)), (["--lat", "91", "--lng", "0"], 1),
         ] {
-            let search = try RunningProgram(["search", "--json"] + arguments, environment: harness.kafka)
-            defer { search.end() }
-            try await eventually("the search ends", within: .seconds(30)) { !search.isRunning }
+            let search = try await RunningProgram.run(["search", "--json"] + arguments, environment: harness.kafka)
             #expect(search.code == code, "\(search.error)")
             try await eventually("its output is there") { search.output.hasSuffix("\n") }
             #expect(try JSONSerialization.jsonObject(with: Data(search.output.utf8)) is [String: Any])
@@ -80,11 +68,8 @@ struct WorkerCommandTests {
         #expect(
             metrics.contains("\nlocsearch_requests_failed_total{code=\"invalid-request\"} 1\n")
                 || metrics.contains("\nlocsearch_requests_rejected_total 1\n"))
-        let status = try #require(
-            try JSONSerialization.jsonObject(with: Data(try await harness.get("/status").body.utf8)) as? [String: Any])
-        #expect((status["assignment"] as? [Any])?.count == 2)
-        harness.worker.signal(SIGTERM)
-        try await eventually("the worker ends", within: .seconds(30)) { !harness.worker.isRunning }
+        #expect((try await harness.get("/status").object["assignment"] as? [Any])?.count == 2)
+        try await harness.worker.terminate()
         #expect(harness.worker.code == 0)
         try await eventually("its last line is there") {
             harness.worker.error.contains("worker ends")
@@ -98,9 +83,7 @@ struct WorkerCommandTests {
     @Test(.timeLimit(.minutes(2))) func `A second signal ends a worker at once`() async throws {
         let harness = try await Harness(extra: ["WORKER_SHUTDOWN_GRACE": "60s", "WORKER_DEADLINE": "30s"])
         defer { harness.end() }
-        try await eventually("the worker is ready", within: .seconds(30)) {
-            try await harness.get("/readyz").status == 200
-        }
+        try await harness.waitUntilReady()
         let search = try RunningProgram(
             ["search", "--lat", "35.69", "--lng", "139.70", "--keyword", "fault:hang", "--timeout", "60s"],
             environment: harness.kafka)
@@ -123,11 +106,9 @@ struct WorkerCommandTests {
         let harness = try await Harness()
         defer { harness.end() }
         let port = try #require(harness.adminURL.split(separator: ":").last)
-        let second = try RunningProgram(
+        let second = try await RunningProgram.run(
             ["worker", "--admin-port", "\(port)", "--log-level", "critical"],
             environment: harness.kafka.merging(["HOTPEPPER_API_KEY": Self.secret]) { own, _ in own })
-        defer { second.end() }
-        try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
         #expect(second.code == 78)
         try await eventually("its line is there") {
             second.error.contains("admin.port: cannot listen on 127.0.0.1:\(port)")

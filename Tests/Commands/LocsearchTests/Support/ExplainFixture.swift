@@ -10,23 +10,13 @@ import WorkerRuntime
 /// A broker with the topics of a worker and hand-written records, and `explain` as a process.
 struct ExplainFixture {
     let broker: TestBroker
-    private let loop: EventLoop
-    private let producer: KafkaProducer
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let producer: TestProducer
     /// The time at which the first record was written.
     let start = WallTime(milliseconds: WallTime.now().milliseconds - 60_000)
 
     init() async throws {
-        broker = try TestBroker(
-            topics: ["requests": 2, "results": 2, "errors": 1, "letters": 1, "fleet": 1])
-        loop = try EventLoop()
-        producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
-    }
-
-    func close() async {
-        await producer.close()
-        loop.stop()
+        broker = try TestBroker(topics: ["requests": 2, "results": 2, "errors": 1, "letters": 1, "fleet": 1])
+        producer = try TestProducer(broker.bootstrapServers)
     }
 
     func time(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: start.milliseconds + milliseconds) }
@@ -47,12 +37,12 @@ struct ExplainFixture {
         if let trace { headers.append(EventHeader("traceparent", text: "00-\(trace)-00f067aa0ba902b7-01")) }
         let body = value ?? #"{\#(member)"category":"ramen","location":{"latitude":35.6,"longitude":139.7}}"#
 
-        var record = ProducerRecord(
-            topic: broker.name("requests"), partition: partition, key: Array("k".utf8), value: Array(body.utf8),
-            headers: trace == nil && id == nil ? [] : headers + [EventHeader("ce_id", text: id ?? "e")])
-        record.timestamp = time(milliseconds).milliseconds
-        let position = try await producer.send(record)
-        return SourcePosition(topic: record.topic, partition: position.partition, offset: position.offset)
+        let topic = broker.name("requests")
+        let position = try await producer.send(
+            Array(body.utf8), to: topic, partition: partition, key: Array("k".utf8),
+            headers: trace == nil && id == nil ? [] : headers + [EventHeader("ce_id", text: id ?? "e")],
+            at: time(milliseconds).milliseconds)
+        return SourcePosition(topic: topic, partition: position.partition, offset: position.offset)
     }
 
     /// Writes the outcome of a request as a worker does, 100 ms to 612 ms after its record.
@@ -68,11 +58,9 @@ struct ExplainFixture {
         let event = encoder.encode(
             outcome, for: RequestEnvelope(source: source), receivedAt: time(100), completedAt: time(600), steps: steps)
 
-        var record = ProducerRecord(
-            topic: broker.name(error == nil ? "results" : "errors"), key: event.key, value: event.value,
-            headers: event.headers)
-        record.timestamp = time(612).milliseconds
-        try await producer.send(record)
+        try await producer.send(
+            event.value, to: broker.name(error == nil ? "results" : "errors"), key: event.key, headers: event.headers,
+            at: time(612).milliseconds)
     }
 
     /// Writes the dead letter of a record, and a mark that it was sent back.
@@ -80,22 +68,19 @@ struct ExplainFixture {
         let record = IncomingRecord(source: source, value: Array(value.utf8))
         let letter = DeadLetter(
             record, error: SearchError(.invalidRequest, "location is missing", member: "location"), at: time(100))
-        let position = try await producer.send(
-            ProducerRecord(
-                topic: broker.name("letters"), key: letter.key, value: letter.value, headers: letter.headers))
+        let topic = broker.name("letters")
+        let position = try await producer.send(letter.value, to: topic, key: letter.key, headers: letter.headers)
         guard isRedriven else { return }
 
         let mark = RedriveMark(partition: position.partition, offset: position.offset)
-        var note = ProducerRecord(topic: broker.name("letters"), key: nil, value: nil, headers: mark.headers)
-        note.timestamp = time(5000).milliseconds
-        try await producer.send(note)
+        try await producer.send(nil, to: topic, headers: mark.headers, at: time(5000).milliseconds)
     }
 
     /// Commits an offset of partition 0 in the workers' group.
     func commit(_ offset: Int64) async throws {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = broker.name("g")
-        let admin = try GroupAdmin(configuration, log: log)
+        let admin = try GroupAdmin(configuration, log: .silent)
         let id = TopicPartition(broker.name("requests"), 0)
         try await admin.commit([id: CommittedOffset(offset)], within: .seconds(20))
     }
@@ -113,10 +98,6 @@ struct ExplainFixture {
 
     /// Runs `locsearch explain` to its end.
     func run(_ arguments: [String], _ settings: [String: String] = [:]) async throws -> RunningProgram {
-        let program = try RunningProgram(
-            ["explain"] + arguments, environment: environment.merging(settings) { $1 })
-        defer { program.end() }
-        try await eventually("explain \(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
+        try await RunningProgram.run(["explain"] + arguments, environment: environment.merging(settings) { $1 })
     }
 }

@@ -11,9 +11,7 @@ import WorkerRuntime
 /// A broker with a dead-letter topic, and `dead-letters` as a process.
 struct DeadLetterHarness {
     let broker: TestBroker
-    private let loop: EventLoop
-    private let producer: KafkaProducer
-    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let producer: TestProducer
 
     /// With embedded brokers, every partition has a separate broker.
     init(partitions: Int) async throws {
@@ -26,18 +24,11 @@ struct DeadLetterHarness {
                 try embedded.setLeader(of: id, to: partition + 1)
             }
         }
-        loop = try EventLoop()
-        producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        producer = try TestProducer(broker.bootstrapServers)
     }
 
     /// The broker, for tests that inject failures.
     var embedded: EmbeddedBroker { get throws { try #require(broker.embedded) } }
-
-    func close() async {
-        await producer.close()
-        loop.stop()
-    }
 
     // MARK: - The topics
 
@@ -61,9 +52,7 @@ struct DeadLetterHarness {
             worker: "pod-1")
         if withoutContent { letter = letter.withoutContent }
         try await producer.send(
-            ProducerRecord(
-                topic: broker.name("letters"), partition: partition, key: letter.key, value: letter.value,
-                headers: letter.headers))
+            letter.value, to: broker.name("letters"), partition: partition, key: letter.key, headers: letter.headers)
     }
 
     /// Returns the headers of a CloudEvent in binary mode from a producer; none without one.
@@ -77,10 +66,7 @@ struct DeadLetterHarness {
 
     /// Writes a mark to the dead-letter topic that one of its letters was sent back.
     func mark(_ mark: RedriveMark, in partition: Int32) async throws {
-        try await producer.send(
-            ProducerRecord(
-                topic: broker.name("letters"), partition: partition, key: nil, value: nil,
-                headers: mark.headers))
+        try await producer.send(nil, to: broker.name("letters"), partition: partition, headers: mark.headers)
     }
 
     /// Makes the broker of one partition of the dead-letter topic leave fetch requests unanswered.
@@ -99,15 +85,13 @@ struct DeadLetterHarness {
             ("source-topic", broker.name("requests")), ("source-partition", "0"), ("source-offset", "\(offset)"),
         ]
         try await producer.send(
-            ProducerRecord(
-                topic: broker.name(code == nil ? "results" : "errors"), key: nil,
-                value: Array(#"{"requestId":"r\#(offset)","operation":"search"\#(error)}"#.utf8),
-                headers: texts.map { EventHeader($0.0, text: $0.1) }))
+            Array(#"{"requestId":"r\#(offset)","operation":"search"\#(error)}"#.utf8),
+            to: broker.name(code == nil ? "results" : "errors"), headers: texts.map { EventHeader($0.0, text: $0.1) })
     }
 
     /// Returns all records of the requests topic.
     func requests() async throws -> [ConsumerRecord] {
-        try await TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        try await TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: .silent)
             .contents(of: [broker.name("requests")])
     }
 
@@ -130,10 +114,7 @@ struct DeadLetterHarness {
     /// Runs `locsearch dead-letters` to its end. By default a redrive waits for no outcomes.
     func run(_ arguments: [String]) async throws -> RunningProgram {
         let waiting = arguments.first == "redrive" && !arguments.contains("--wait") ? ["--wait", "0s"] : []
-        let program = try start(arguments + waiting)
-        defer { program.end() }
-        try await eventually("dead-letters \(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
+        return try await RunningProgram.run(["dead-letters"] + arguments + waiting, environment: environment)
     }
 
     func run(_ arguments: String...) async throws -> RunningProgram { try await run(arguments) }
