@@ -1,13 +1,14 @@
 import JSON
 import LocationSearch
 import QuotaSharing
+import TestSupport
 import Testing
 
 @testable import ProviderCalls
 @testable import Resilience
 @testable import locsearch
 
-/// The providers in `/status` and `/metrics`. Dashboards and alerts read both, so the whole texts are compared.
+/// The providers in `/status` and `/metrics`. Dashboards and alerts read both.
 struct ProviderSummaryTests {
     /// One loop's state, with different values for all figures.
     private static func status(
@@ -61,80 +62,44 @@ struct ProviderSummaryTests {
                 """#)
     }
 
+    /// The value of each metric for Google Places and for Hot Pepper; `nil`: it has no sample.
+    private static let figures: [(name: String, kind: String, google: Double?, hotpepper: Double)] = [
+        ("calls_total", "counter", 23, 46), ("requests_held", "gauge", 25, 50), ("retries_total", "counter", 21, 42),
+        ("retries_refused_total", "counter", 22, 44), ("rate_limit", "gauge", nil, 2.6),
+        ("budget_calls", "gauge", nil, 3000), ("budget_used_calls", "gauge", nil, 1260),
+        ("budget_reserved_calls", "gauge", nil, 140), ("budget_left_calls", "gauge", nil, 1600),
+        ("askable", "gauge", 0, 0), ("rate_refusals_total", "counter", 10, 20), ("concurrency_limit", "gauge", 13, 26),
+        ("concurrency_in_flight", "gauge", 14, 28), ("concurrency_refusals_total", "counter", 18, 36),
+        ("calls_shared_total", "counter", 24, 48),
+    ]
+
     @Test func `The metrics show each figure of a provider`() {
-        // The line before each type is the help of docs/metrics.md.
-        let lines = ProviderSummary.prometheusText(Self.summaries).split(separator: "\n")
-        #expect(lines.count { $0.hasPrefix("# HELP") } == lines.count { $0.hasPrefix("# TYPE") })
-        #expect(
-            lines.filter { !$0.hasPrefix("# HELP") }.joined(separator: "\n") == #"""
-                # TYPE locsearch_provider_breaker_state gauge
-                locsearch_provider_breaker_state{provider="google-places",state="closed"} 1
-                locsearch_provider_breaker_state{provider="google-places",state="open"} 0
-                locsearch_provider_breaker_state{provider="google-places",state="half-open"} 0
-                locsearch_provider_breaker_state{provider="google-places",state="paused"} 0
-                locsearch_provider_breaker_state{provider="hotpepper",state="closed"} 0
-                locsearch_provider_breaker_state{provider="hotpepper",state="open"} 1
-                locsearch_provider_breaker_state{provider="hotpepper",state="half-open"} 0
-                locsearch_provider_breaker_state{provider="hotpepper",state="paused"} 0
-                # TYPE locsearch_provider_breaker_reason gauge
-                locsearch_provider_breaker_reason{provider="google-places",reason="failure-rate"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="slow-call-rate"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="probes-failed"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="key-refused"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="quota-used-up"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="budget-used-up"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="provider-rate-limit"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="provider-unavailable"} 0
-                locsearch_provider_breaker_reason{provider="google-places",reason="paused-by-order"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="failure-rate"} 1
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="slow-call-rate"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="probes-failed"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="key-refused"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="quota-used-up"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="budget-used-up"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="provider-rate-limit"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="provider-unavailable"} 0
-                locsearch_provider_breaker_reason{provider="hotpepper",reason="paused-by-order"} 0
-                # TYPE locsearch_provider_calls_total counter
-                locsearch_provider_calls_total{provider="google-places"} 23
-                locsearch_provider_calls_total{provider="hotpepper"} 46
-                # TYPE locsearch_provider_requests_held gauge
-                locsearch_provider_requests_held{provider="google-places"} 25
-                locsearch_provider_requests_held{provider="hotpepper"} 50
-                # TYPE locsearch_provider_retries_total counter
-                locsearch_provider_retries_total{provider="google-places"} 21
-                locsearch_provider_retries_total{provider="hotpepper"} 42
-                # TYPE locsearch_provider_retries_refused_total counter
-                locsearch_provider_retries_refused_total{provider="google-places"} 22
-                locsearch_provider_retries_refused_total{provider="hotpepper"} 44
-                # TYPE locsearch_provider_rate_limit gauge
-                locsearch_provider_rate_limit{provider="hotpepper"} 2.6
-                # TYPE locsearch_provider_budget_calls gauge
-                locsearch_provider_budget_calls{provider="hotpepper"} 3000
-                # TYPE locsearch_provider_budget_used_calls gauge
-                locsearch_provider_budget_used_calls{provider="hotpepper"} 1260
-                # TYPE locsearch_provider_budget_reserved_calls gauge
-                locsearch_provider_budget_reserved_calls{provider="hotpepper"} 140
-                # TYPE locsearch_provider_budget_left_calls gauge
-                locsearch_provider_budget_left_calls{provider="hotpepper"} 1600
-                # TYPE locsearch_provider_askable gauge
-                locsearch_provider_askable{provider="google-places"} 0
-                locsearch_provider_askable{provider="hotpepper"} 0
-                # TYPE locsearch_provider_rate_refusals_total counter
-                locsearch_provider_rate_refusals_total{provider="google-places"} 10
-                locsearch_provider_rate_refusals_total{provider="hotpepper"} 20
-                # TYPE locsearch_provider_concurrency_limit gauge
-                locsearch_provider_concurrency_limit{provider="google-places"} 13
-                locsearch_provider_concurrency_limit{provider="hotpepper"} 26
-                # TYPE locsearch_provider_concurrency_in_flight gauge
-                locsearch_provider_concurrency_in_flight{provider="google-places"} 14
-                locsearch_provider_concurrency_in_flight{provider="hotpepper"} 28
-                # TYPE locsearch_provider_concurrency_refusals_total counter
-                locsearch_provider_concurrency_refusals_total{provider="google-places"} 18
-                locsearch_provider_concurrency_refusals_total{provider="hotpepper"} 36
-                # TYPE locsearch_provider_calls_shared_total counter
-                locsearch_provider_calls_shared_total{provider="google-places"} 24
-                locsearch_provider_calls_shared_total{provider="hotpepper"} 48
-                """#)
+        let metrics = PrometheusDocument(ProviderSummary.prometheusText(Self.summaries))
+        #expect(metrics.problems.isEmpty, "\(metrics.problems)")
+
+        for (name, kind, google, hotpepper) in Self.figures {
+            let family = "locsearch_provider_\(name)"
+            #expect(metrics.families[family]?.kind == kind, "\(name)")
+            #expect(metrics.value(family, ["provider": "google-places"]) == google, "\(name)")
+            #expect(metrics.value(family, ["provider": "hotpepper"]) == hotpepper, "\(name)")
+        }
+        let states = [
+            "state": ["closed", "open", "half-open", "paused"],
+            "reason": [
+                "failure-rate", "slow-call-rate", "probes-failed", "key-refused", "quota-used-up", "budget-used-up",
+                "provider-rate-limit", "provider-unavailable", "paused-by-order",
+            ],
+        ]
+        for (label, values) in states {
+            let family = "locsearch_provider_breaker_\(label)"
+            #expect(metrics.families[family]?.samples.count == 2 * values.count)
+            for value in values {
+                let google = metrics.value(family, ["provider": "google-places", label: value])
+                let hotpepper = metrics.value(family, ["provider": "hotpepper", label: value])
+                #expect(google == (value == "closed" ? 1 : 0), "\(value)")
+                #expect(hotpepper == (["open", "failure-rate"].contains(value) ? 1 : 0), "\(value)")
+            }
+        }
+        #expect(metrics.families.count == Self.figures.count + states.count)
     }
 }
