@@ -7,26 +7,22 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// Set-ups with a fault between a worker and its brokers, on real connections.
+/// Set-ups with a fault between a worker and its brokers, on real connections. `SecureConnectionTests` has the faults of TLS.
 @Suite(.serialized, .enabled(if: TestBroker.isEmbedded, "the brokers of these tests are told to fail"))
 struct DoctorBrokerTests {
     private static let topics = Dictionary(
         uniqueKeysWithValues: (WorkerConfiguration.Topics().all + [WorkerConfiguration.Topics().fleet]).map { ($0, 12) }
     )
 
-    private static func wrong(
-        _ name: String, _ settings: [String: String] = [:], check: String, state: Finding.State = .failed,
-        _ text: String,
-        cure: String? = nil, code: Int32 = 69
-    ) -> WrongSetUp {
-        WrongSetUp(
-            testDescription: name, settings: settings, check: check, state: state, text: text, cure: cure, code: code)
-    }
-
-    private func check(_ wrong: WrongSetUp, at address: String) async {
-        let settings = wrong.settings.merging(["kafka.bootstrapServers": address]) { own, _ in own }
-        let report = await DoctorFixture.report(settings, timeout: .seconds(2))
-        DoctorFixture.expect(report, finds: wrong)
+    /// Examines brokers, and expects a finding that contains a text.
+    private func expect(
+        _ text: String, by check: String = "connection", at address: String, with settings: [String: String] = [:],
+        state: Finding.State = .failed, cure: String? = nil, code: Int32 = 69
+    ) async {
+        let wrong = WrongSetUp(
+            testDescription: text, settings: settings.merging(["kafka.bootstrapServers": address]) { own, _ in own },
+            check: check, state: state, text: text, cure: cure, code: code)
+        DoctorFixture.expect(await DoctorFixture.report(wrong.settings, timeout: .seconds(2)), finds: wrong)
     }
 
     private func login(_ mechanism: String, password: String = SecureFront.user.password) -> [String: String] {
@@ -40,24 +36,14 @@ struct DoctorBrokerTests {
 
     @Test func `The doctor finds addresses that lead nowhere`() async throws {
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
-        await check(
-            Self.wrong(
-                "no such name", check: "connection", "Failed to resolve 'nowhere.invalid:9092'",
-                cure: "add the name to the DNS"),
-            at: "nowhere.invalid:9092")
-        await check(
-            Self.wrong(
-                "nobody listens", check: "connection", "no connection: \(closed) (Connection refused",
-                cure: "start the broker"),
-            at: closed)
+        let nameless = "nowhere.invalid:9092"
+        await expect("Failed to resolve '\(nameless)'", at: nameless, cure: "add the name to the DNS")
+        await expect("no connection: \(closed) (Connection refused", at: closed, cure: "start the broker")
 
         let broker = try EmbeddedBroker(topics: Self.topics)
-        await check(
-            Self.wrong("one of two is gone", check: "connection", state: .warning, "no connection: \(closed)"),
-            at: "\(closed),\(broker.bootstrapServers)")
-        await check(
-            Self.wrong("one of two has no name", check: "connection", state: .warning, "Failed to resolve"),
-            at: "\(broker.bootstrapServers),nowhere.invalid:9092")
+        let servers = broker.bootstrapServers
+        await expect("no connection: \(closed)", at: "\(closed),\(servers)", state: .warning)
+        await expect("Failed to resolve", at: "\(servers),\(nameless)", state: .warning)
     }
 
     /// The addresses are passed to the check, because the embedded broker reports correct ones.
@@ -72,8 +58,7 @@ struct DoctorBrokerTests {
 
         let findings = try await BrokersCheck().findings(&examination)
         #expect(findings.map(\.state) == [.failed, .failed], "\(findings)")
-        #expect(
-            findings.first?.text.hasPrefix("broker 2 advertises \(closed), but there is no connection: ") == true)
+        #expect(findings.first?.text.hasPrefix("broker 2 advertises \(closed), but there is no connection: ") == true)
         #expect(findings.last?.text.hasPrefix("broker 3 advertises kafka-3.invalid:9092, ") == true)
         #expect(findings.last?.text.contains("Failed to resolve") == true)
         #expect(findings.allSatisfy { $0.cure?.contains("advertised.listeners") == true && $0.code == 69 })
@@ -102,23 +87,17 @@ struct DoctorBrokerTests {
             (web, "a web server uses this port, not a broker: check the ports in kafka.bootstrapServers"),
             (shell, "another service uses this port, not a broker: check the ports in kafka.bootstrapServers"),
             (closing, "the broker closed the connection at once"), (silent, "no answer within 2s"),
-        ] {
-            await check(Self.wrong(text, check: "connection", text), at: "127.0.0.1:\(server.port)")
-        }
+        ] { await expect(text, at: "127.0.0.1:\(server.port)") }
     }
 
     @Test func `The doctor finds a port without TLS or SASL`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
-        await check(
-            Self.wrong(
-                "TLS at a plain port", ["kafka.security.protocol": "ssl"], check: "connection",
-                "this port does not use TLS: check kafka.security.protocol", cure: "docs/access.md"),
-            at: broker.bootstrapServers)
-        await check(
-            Self.wrong(
-                "a login where there is none", login("PLAIN"), check: "connection",
-                "this port does not support SASL", cure: "docs/access.md"),
-            at: broker.bootstrapServers)
+        await expect(
+            "this port does not use TLS: check kafka.security.protocol", at: broker.bootstrapServers,
+            with: ["kafka.security.protocol": "ssl"], cure: "docs/access.md")
+        await expect(
+            "this port does not support SASL", at: broker.bootstrapServers, with: login("PLAIN"), cure: "docs/access.md"
+        )
     }
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
@@ -127,74 +106,17 @@ struct DoctorBrokerTests {
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
         defer { front.end() }
 
-        await check(
-            Self.wrong(
-                "no login where one is wanted", check: "connection",
-                "the broker closed the connection at once; it may require SASL: check kafka.security.protocol"),
+        await expect(
+            "the broker closed the connection at once; it may require SASL: check kafka.security.protocol",
             at: front.bootstrapServers)
-        await check(
-            Self.wrong(
-                "a wrong password", login("PLAIN", password: "Zq7wrong"), check: "connection",
-                "the broker rejected the login",
-                cure: "docs/access.md"),
-            at: front.bootstrapServers)
+        await expect(
+            "the broker rejected the login", at: front.bootstrapServers, with: login("PLAIN", password: "Zq7wrong"),
+            cure: "docs/access.md")
 
         let right = login("PLAIN").merging(["kafka.bootstrapServers": front.bootstrapServers]) { $1 }
         let report = await DoctorFixture.report(right)
         #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
         #expect(report.findings.contains { $0.check == "connection" && $0.text.hasSuffix("logged in as ann by PLAIN") })
-    }
-
-    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func `The doctor finds a login that the library cannot do`() async throws {
-        let broker = try EmbeddedBroker(topics: Self.topics)
-        let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
-        defer { front.end() }
-        guard LibraryVersion.running < LibraryVersion(2, 6, 1) else { return }
-
-        let wrong = Self.wrong(
-            "SCRAM with an old library", login("SCRAM-SHA-512"), check: "connection",
-            "Kafka 4 rejects SCRAM from librdkafka before 2.6.1")
-        await check(wrong, at: front.bootstrapServers)
-    }
-
-    @Test(
-        .enabled(
-            if: Certificates.canBeMade && SecureFront.canBeStarted,
-            "run `tools/setup tests`: python3 and openssl are missing"))
-    func `The doctor finds a certificate that is not trusted`() async throws {
-        let (certificates, broker) = (try await Certificates(), try EmbeddedBroker(topics: Self.topics))
-        defer { certificates.remove() }
-        func front(as name: Certificates.Name, _ more: [String] = []) async throws -> SecureFront {
-            try await SecureFront(
-                broker.bootstrapServers, ["--cert", certificates.file(name), "--key", certificates.key(name)] + more)
-        }
-        let (right, wrong) = (try await front(as: .broker), try await front(as: .elsewhere))
-        let mutual = try await front(as: .broker, ["--client-ca", certificates.file(.authority)])
-        defer { for front in [right, wrong, mutual] { front.end() } }
-        let trusting = ["kafka.security.protocol": "ssl", "kafka.security.caFile": certificates.file(.authority)]
-        let strange = trusting.merging(["kafka.security.caFile": certificates.file(.stranger)]) { $1 }
-
-        await check(
-            Self.wrong("TLS where none is expected", check: "connection", "check kafka.security.protocol"),
-            at: right.bootstrapServers)
-        await check(
-            Self.wrong(
-                "an authority that signed nothing", strange, check: "connection",
-                "the broker's certificate is not trusted"),
-            at: right.bootstrapServers)
-        await check(
-            Self.wrong(
-                "another host's certificate", trusting, check: "connection", "must name the host"),
-            at: wrong.bootstrapServers)
-        await check(
-            Self.wrong(
-                "no certificate of ours", trusting, check: "connection", "the broker requires a client certificate"),
-            at: mutual.bootstrapServers)
-
-        let report = await DoctorFixture.report(
-            trusting.merging(["kafka.bootstrapServers": right.bootstrapServers]) { $1 })
-        #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
     }
 
     // MARK: - Capabilities of brokers
@@ -208,17 +130,19 @@ struct DoctorBrokerTests {
         )
         defer { for front in [old, older] { front.end() } }
 
-        await check(
-            Self.wrong(
-                "transactions where there are none", ["worker.delivery": "exactly-once"], check: "versions",
-                "these brokers do not support transactions", cure: "at-least-once", code: 1),
-            at: old.bootstrapServers)
-        await check(
-            Self.wrong(
-                "no idempotent producers", check: "versions", "do not support idempotent producers",
-                cure: "0.11 or newer",
-                code: 1),
-            at: older.bootstrapServers)
+        await expect(
+            "these brokers do not support transactions", by: "versions", at: old.bootstrapServers,
+            with: ["worker.delivery": "exactly-once"], cure: "at-least-once", code: 1)
+        await expect(
+            "do not support idempotent producers", by: "versions", at: older.bootstrapServers, cure: "0.11 or newer",
+            code: 1)
+        guard LibraryVersion.running < LibraryVersion(2, 6, 1) else { return }
+
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
+        defer { front.end() }
+        await expect(
+            "Kafka 4 rejects SCRAM-SHA-256 from librdkafka", by: "versions", at: front.bootstrapServers,
+            with: login("SCRAM-SHA-256"), state: .warning, cure: "use librdkafka 2.6.1 or newer")
     }
 
     // MARK: - Topics, rights and the group
@@ -229,52 +153,37 @@ struct DoctorBrokerTests {
         topics[names.results] = nil
         topics[names.requests] = 2
         let broker = try EmbeddedBroker(topics: topics)
-        await check(
-            Self.wrong(
-                "no topic for results", check: "topics", "\(names.results) (topics.results) does not exist",
-                cure: "locsearch topics create", code: 1),
-            at: broker.bootstrapServers)
-        await check(
-            Self.wrong(
-                "few partitions", check: "topics", state: .warning, "\(names.requests): partitions is 2",
-                cure: "--add-partitions"
-            ), at: broker.bootstrapServers)
-        await check(
-            Self.wrong(
-                "more loops than partitions", ["worker.loops": "4"], check: "topics", state: .warning,
-                "some loops stay idle", cure: "lower worker.loops"),
-            at: broker.bootstrapServers)
-        await check(
-            Self.wrong("one broker", check: "brokers", state: .warning, "there is only one broker", cure: "use three"),
-            at: broker.bootstrapServers)
-        await check(
-            Self.wrong(
-                "a fleet topic of many partitions", ["providers.hotpepper.requestsPerSecond": "5"], check: "fleet",
-                state: .warning, "\(names.fleet) has 12 partitions", cure: "with one partition"),
-            at: broker.bootstrapServers)
-        await check(
-            Self.wrong(
-                "no fleet topic", ["providers.hotpepper.callsPerDay": "500", "topics.fleet": "nowhere"], check: "fleet",
-                "nowhere is missing", cure: "locsearch topics create", code: 1),
-            at: broker.bootstrapServers)
+        let servers = broker.bootstrapServers
+
+        await expect(
+            "\(names.results) (topics.results) does not exist", by: "topics", at: servers,
+            cure: "locsearch topics create", code: 1)
+        await expect(
+            "\(names.requests): partitions is 2", by: "topics", at: servers, state: .warning, cure: "--add-partitions")
+        await expect(
+            "some loops stay idle", by: "topics", at: servers, with: ["worker.loops": "4"], state: .warning,
+            cure: "lower worker.loops")
+        await expect("there is only one broker", by: "brokers", at: servers, state: .warning, cure: "use three")
+        await expect(
+            "\(names.fleet) has 12 partitions", by: "fleet", at: servers,
+            with: ["providers.hotpepper.requestsPerSecond": "5"], state: .warning, cure: "with one partition")
+        await expect(
+            "nowhere is missing", by: "fleet", at: servers,
+            with: ["providers.hotpepper.callsPerDay": "500", "topics.fleet": "nowhere"],
+            cure: "locsearch topics create", code: 1)
     }
 
     @Test func `The doctor finds missing rights`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         broker.fail(.fetch, with: 29, count: 50)
-        await check(
-            Self.wrong(
-                "no right to read requests", check: "rights", "location-search.requests cannot be read", cure: "Read",
-                code: 1),
-            at: broker.bootstrapServers)
+        await expect(
+            "location-search.requests cannot be read", by: "rights", at: broker.bootstrapServers, cure: "Read", code: 1)
         broker.clearFailures(of: .fetch)
 
         broker.fail(.offsetFetch, with: 30, count: 50)
-        await check(
-            Self.wrong(
-                "no right on the group", check: "group", "the group location-search-worker cannot be used",
-                cure: "Read on the group", code: 1),
-            at: broker.bootstrapServers)
+        await expect(
+            "the group location-search-worker cannot be used", by: "group", at: broker.bootstrapServers,
+            cure: "Read on the group", code: 1)
     }
 
     @Test func `Sound brokers pass every check`() async throws {

@@ -6,14 +6,6 @@ import Testing
 
 /// `locsearch doctor` as a process.
 struct DoctorCommandTests {
-    private func run(
-        _ arguments: [String], _ environment: [String: String] = [:]
-    ) async throws -> RunningProgram {
-        let program = try RunningProgram(arguments, environment: environment)
-        try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
-    }
-
     private var nowhere: [String: String] {
         get throws {
             ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(try RawServer.unusedPort())", "ADMIN_PORT": "0"]
@@ -22,17 +14,19 @@ struct DoctorCommandTests {
 
     @Test func `The exit code is that of the first failure`() async throws {
         let environment = try nowhere
-        let unreachable = try await run(["doctor", "--offline", "--hotpepper-api-key", "k-4711"], environment)
+        let unreachable = try await RunningProgram.run(
+            ["doctor", "--offline", "--hotpepper-api-key", "k-4711"], environment: environment)
         #expect(unreachable.code == 69, "\(unreachable.output)\(unreachable.error)")
-        let wrong = try await run(["doctor", "--offline"], environment)
+        let wrong = try await RunningProgram.run(["doctor", "--offline"], environment: environment)
         #expect(wrong.code == 78, "\(wrong.output)\(wrong.error)")
-        let usage = try await run(["doctor", "--offline", "--yes"], environment)
+        let usage = try await RunningProgram.run(["doctor", "--offline", "--yes"], environment: environment)
         #expect(usage.code == 64, "\(usage.output)\(usage.error)")
     }
 
     @Test func `Each finding is a line of text and an object of the JSON`() async throws {
         let environment = try nowhere
-        let text = try await run(["doctor", "--offline", "--worker-deadline", "5"], environment)
+        let text = try await RunningProgram.run(
+            ["doctor", "--offline", "--worker-deadline", "5"], environment: environment)
         let lines = text.output.split(separator: "\n")
         let names = Set(DoctorChecks.all.map { type(of: $0).name })
         #expect(
@@ -41,30 +35,24 @@ struct DoctorCommandTests {
         #expect(lines.last?.contains(" failed, ") == true)
         #expect(text.error.isEmpty, "\(text.error)")
 
-        let json = try await run(["doctor", "--offline", "--worker-deadline", "5", "--json"], environment)
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any], "\(json.output)")
+        let json = try await RunningProgram.run(
+            ["doctor", "--offline", "--worker-deadline", "5", "--json"], environment: environment)
+        let object = try json.json()
         #expect(object["exitCode"] as? Int == 78 && json.code == 78)
         let checks = try #require(object["checks"] as? [[String: Any]])
         #expect(checks.count == lines.count - 1)
         #expect(checks.allSatisfy { $0["state"] is String && $0["text"] is String })
     }
 
-    /// At a terminal: `script` provides one, and passes on its standard input.
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
+        .enabled(if: RunningProgram.hasTerminal),
         arguments: [("n", [], false), ("y", [], true), ("n", ["--yes"], true)] as [(String, [String], Bool)])
-    func `The doctor asks for confirmation before it tries a key`(answer: String, arguments: [String], isTried: Bool)
-        async throws
-    {
+    func `The doctor asks before it tries a key`(answer: String, arguments: [String], isTried: Bool) async throws {
         let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
-        let command = ([RunningProgram.location.path, "doctor"] + arguments).joined(separator: " ")
         let environment = try nowhere.merging(
             ["HOTPEPPER_API_KEY": "k-4711", "HOTPEPPER_BASE_URL": server.baseURL]) { $1 }
-        let program = try RunningProgram(
-            ["-c", "echo \(answer) | script -qec '\(command)' /dev/null"], environment: environment, at: "/bin/sh")
-        defer { program.end() }
-        try await eventually("the doctor ends", within: .seconds(60)) { !program.isRunning }
+        let program = try await RunningProgram.run(
+            ["doctor"] + arguments, atTerminalWith: "\(answer)\\n", environment: environment)
 
         #expect(program.output.contains("hotpepper: a search for one shop by its id") == arguments.isEmpty)
         #expect(program.output.contains("Make them? [y/N]") == arguments.isEmpty, "\(program.output)")
@@ -92,11 +80,11 @@ struct DoctorCommandTests {
             "TRACING_HEADERS": "authorization=Zq7header", "HTTP_PROXY": "http://user:Zq7proxy@127.0.0.1:1",
         ]) { $1 }
         for more in [[], ["--json"]] {
-            let program = try await run(["doctor", "--yes"] + more + wrong, environment)
+            let program = try await RunningProgram.run(["doctor", "--yes"] + more + wrong, environment: environment)
             #expect(program.code != 0)
             #expect(!(program.output + program.error).contains("Zq7"), "\(program.output)\(program.error)")
         }
-        let worker = try await run(["worker"] + wrong, environment)
+        let worker = try await RunningProgram.run(["worker"] + wrong, environment: environment)
         #expect(worker.code == 78 && !worker.error.contains("Zq7"), "\(worker.error)")
     }
 
@@ -104,9 +92,9 @@ struct DoctorCommandTests {
     @Test func `A worker that cannot start names every reason`() async throws {
         let taken = try RawServer { $0.waitForClose() }
         defer { taken.stop() }
-        let worker = try await run(
+        let worker = try await RunningProgram.run(
             ["worker", "--worker-loops", "8", "--worker-concurrency", "4", "--kafka-properties", "nonsense=1"],
-            ["ADMIN_PORT": "\(taken.port)", "HTTP_CA_FILE": "/nowhere.pem"])
+            environment: ["ADMIN_PORT": "\(taken.port)", "HTTP_CA_FILE": "/nowhere.pem"])
 
         #expect(worker.code == 78)
         let lines = worker.error.split(separator: "\n")

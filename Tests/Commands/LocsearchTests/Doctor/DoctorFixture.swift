@@ -28,8 +28,7 @@ enum DoctorFixture {
         _ settings: [String: String], environment: [String: String] = [:], file: String? = nil,
         checks: [any DoctorCheck] = DoctorChecks.all, agrees: Bool? = nil, timeout: Duration = .seconds(5)
     ) async -> DoctorReport {
-        let examination = examination(
-            settings, environment: environment, file: file, agrees: agrees, timeout: timeout)
+        let examination = examination(settings, environment: environment, file: file, agrees: agrees, timeout: timeout)
         return await DoctorChecks.report(of: checks, in: examination)
     }
 
@@ -39,10 +38,9 @@ enum DoctorFixture {
     ) -> Examination {
         let flags = sound.merging(settings) { $1 }.filter { !$0.value.isEmpty }
         let reading = SettingsReading(flags: flags, file: file, environment: environment)
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var asks: (@Sendable (String) -> Bool)?
         if let agrees { asks = { _ in agrees } }
-        return Examination(reading, asks: asks, timeout: timeout, log: log)
+        return Examination(reading, asks: asks, timeout: timeout, log: .silent)
     }
 
     /// Expects that the fault is found, with a cure, and that no dependent check succeeds.

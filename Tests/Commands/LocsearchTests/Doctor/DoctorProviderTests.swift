@@ -37,8 +37,7 @@ struct DoctorProviderTests {
     @Test func `The doctor finds a rejected key`() async throws {
         let simulator = try RunningProgram(["simulate"])
         defer { simulator.end() }
-        try await eventually("the simulator tells its address", within: .seconds(20)) { simulator.firstLine != nil }
-        let url = try #require(simulator.firstLine)
+        let url = try await simulator.address()
         let bases = [
             "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
             "googlePlaces.apiKey": "a-good-key-4711",
@@ -58,19 +57,18 @@ struct DoctorProviderTests {
         #expect(!refused.findings.contains { $0.sentence.contains("Zq7secret") })
     }
 
-    @Test func `A used-up quota is a warning`() async throws {
-        let server = try LoopbackHTTPServer { _ in .init(status: 429, body: "{}") }
+    @Test(
+        arguments: [
+            (429, "{}", .warning, "its quota is used up", "wait for the next day"),
+            (404, "<html>not here</html>", .failed, "returned an unexpected response", "check its base URL"),
+        ] as [(Int, String, Finding.State, String, String)])
+    func `The doctor finds a used-up quota and another web server`(
+        status: Int, body: String, state: Finding.State, text: String, cure: String
+    ) async throws {
+        let server = try LoopbackHTTPServer { _ in .init(status: status, body: body) }
         let wrong = WrongSetUp(
-            testDescription: "quota", settings: ["hotpepper.baseURL": server.baseURL], check: "keys", state: .warning,
-            text: "its quota is used up", cure: "wait for the next day")
-        DoctorFixture.expect(await report(wrong.settings), finds: wrong)
-    }
-
-    @Test func `The doctor finds the address of another web server`() async throws {
-        let server = try LoopbackHTTPServer { _ in .init(status: 404, body: "<html>not here</html>") }
-        let wrong = WrongSetUp(
-            testDescription: "another server", settings: ["hotpepper.baseURL": server.baseURL], check: "keys",
-            text: "hotpepper returned an unexpected response", cure: "check its base URL")
+            testDescription: text, settings: ["hotpepper.baseURL": server.baseURL], check: "keys", state: state,
+            text: text, cure: cure)
         DoctorFixture.expect(await report(wrong.settings), finds: wrong)
     }
 

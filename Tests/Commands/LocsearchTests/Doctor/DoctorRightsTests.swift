@@ -22,8 +22,7 @@ struct DoctorRightsTests {
         broker.isReached(at: server.port)
 
         var examination = DoctorFixture.examination(["kafka.bootstrapServers": address])
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let admin = try TopicAdmin(try examination.consumer(), log: log)
+        let admin = try TopicAdmin(try examination.consumer(), log: .silent)
         let cluster = try await admin.cluster(within: .seconds(10))
         examination.connection = Examination.Connection(admin: admin, cluster: cluster)
         #expect(cluster.topics.count == 4)

@@ -65,8 +65,7 @@ struct DoctorSettingsTests {
         let wrong = Self.wrong(
             "KIP-848 with an old library", ["kafka.groupProtocol": "consumer"], "needs librdkafka 2.12.0 or newer",
             check: "library", cure: "correct the setting")
-        DoctorFixture.expect(
-            await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart), finds: wrong)
+        DoctorFixture.expect(await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart), finds: wrong)
     }
 
     @Test func `A sound set-up passes`() async {
@@ -125,12 +124,10 @@ struct DoctorSettingsTests {
         #expect(start.exitCode() == 78)
     }
 
-    @Test(arguments: [
-        WrongSetUp(
+    @Test func `A set-up that works but is unsafe is a warning`() async {
+        let wrong = WrongSetUp(
             testDescription: "an open admin port", settings: ["admin.host": "0.0.0.0"], check: "port", state: .warning,
             text: "anyone who can reach the admin port can read", cure: "set admin.token")
-    ])
-    func `A set-up that works but is unsafe is a warning`(_ wrong: WrongSetUp) async {
         let report = await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart)
         DoctorFixture.expect(report, finds: wrong)
         #expect(report.exitCode() == 0 && report.exitCode(isStrict: true) == 1)
@@ -141,8 +138,7 @@ struct DoctorSettingsTests {
             testDescription: "few files", settings: ["worker.concurrency": "1000"], check: "files", state: .warning,
             text: "the limit is 256 open files, but with worker.concurrency=1000 up to 1160 are needed",
             cure: "raise the hard limit")
-        DoctorFixture.expect(
-            await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 256)]), finds: wrong)
+        DoctorFixture.expect(await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 256)]), finds: wrong)
         let enough = await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 1160)])
         #expect(enough.findings.map(\.state) == [.ok])
     }

@@ -63,10 +63,8 @@ struct DoctorTopicTests {
         var settings = ["kafka.bootstrapServers": broker.bootstrapServers, "kafka.groupId": broker.name("workers")]
         for role in RecommendedTopic.Role.allCases { settings["topics.\(role.rawValue)"] = broker.name(role.rawValue) }
         let flags = settings.flatMap { ["--\($0.key)", $0.value] }
-        let making = try RunningProgram(
+        let making = try await RunningProgram.run(
             ["topics", "create", "--replication-factor", "1", "--retention", "results=72h"] + flags)
-        defer { making.end() }
-        try await eventually("the topics are made", within: .seconds(60)) { !making.isRunning }
         #expect(making.code == 0, "\(making.error)")
 
         let report = await DoctorFixture.report(settings)
