@@ -28,18 +28,17 @@ struct ConventionsTests {
     static let variables: [Variables] = [
         Variables(
             convention: "a variable that the program does not know is nobody's mistake",
-            environment: ["FOO": "x", "KAFKA_OPTS": "x", "LOG_DIR": "/x", "HTTP_PORT": "1"],
-            settings: ["log.level": "info"]),
-        Variables(
-            convention: "a name that is nearly ours is worth a warning", environment: ["WORKER_CONCURENCY": "5"],
-            settings: ["worker.concurrency": "256"], warnings: ["did you mean WORKER_CONCURRENCY?"]),
+            environment: [
+                "FOO": "x", "KAFKA_OPTS": "x", "LOG_DIR": "/x", "HTTP_PORT": "1", "WORKER_ID": "x", "KAFKA_HOME": "x",
+                "LOGNAME": "x", "PATH": "x", "LOCSEARCH_CONFIG_DIR": "x",
+            ], settings: ["log.level": "info", "kafka.groupId": "location-search-worker"]),
         Variables(
             convention: "Kubernetes sets variables for services named kafka, worker, log and hotpepper",
             environment: [
                 "KAFKA_PORT": "tcp://10.0.0.1:9092", "KAFKA_SERVICE_HOST": "10.0.0.1", "KAFKA_SERVICE_PORT": "9092",
                 "KAFKA_PORT_9092_TCP_ADDR": "10.0.0.1", "WORKER_PORT": "tcp://10.0.0.2:1",
                 "LOG_PORT": "udp://10.0.0.3:1",
-                "HOTPEPPER_SERVICE_HOST": "10.0.0.4", "HOTPEPPER_PORT_80_TCP_PROTO": "tcp",
+                "ADMIN_SERVICE_PORT": "1", "HOTPEPPER_SERVICE_HOST": "10.0.0.4", "HOTPEPPER_PORT_80_TCP_PROTO": "tcp",
             ], settings: ["kafka.bootstrapServers": "localhost:9092"]),
         Variables(
             convention: "services named console and admin give variables that are called like settings",
@@ -255,9 +254,7 @@ struct ConventionsTests {
         // Demos of tests that run at the same time must not be found, because commands would use and name them.
         let own = ["L": RunningProgram.location.path, "XDG_RUNTIME_DIR": "/nowhere"]
         let environment = row.environment.merging(own) { $1 }
-        let program = try RunningProgram(["-c", row.script], environment: environment, at: "/bin/sh")
-        defer { program.end() }
-        try await eventually("it ends", within: .seconds(60)) { !program.isRunning }
+        let program = try await RunningProgram.run(["-c", row.script], environment: environment, at: "/bin/sh")
         #expect(program.code == row.code)
         #expect(program.error == row.error)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// Outcomes as text: records of the topics may contain any number.
+/// Outcomes as text, whose records may contain any number, and durations.
 struct OutcomeTextTests {
     @Test(
         arguments: [
@@ -41,5 +41,29 @@ struct OutcomeTextTests {
             #expect(!OutcomeText.summary(event).isEmpty)
             #expect(OutcomeText.milliseconds(event).hasPrefix("-"))
         }
+    }
+
+    // MARK: - Durations
+
+    @Test(arguments: [
+        (Duration.zero, "0ms"), (.milliseconds(250), "250ms"), (.milliseconds(999), "999ms"),
+        (.milliseconds(1000), "1s"), (.milliseconds(2460), "2.5s"), (.milliseconds(9960), "10s"),
+        (.milliseconds(41_499), "41s"), (.milliseconds(59_999), "1m"), (.seconds(125), "2m 5s"),
+        (.seconds(600), "10m"), (.seconds(3600), "1h"), (.milliseconds(22_491_234), "6h 15m"),
+        (.seconds(86_399), "24h"), (.seconds(86_400), "1d"), (.seconds(100 * 3600), "4d 4h"),
+        (.seconds(-5), "0ms"),
+    ])
+    func `Durations are readable`(duration: Duration, text: String) {
+        #expect(duration.readable == text)
+    }
+
+    @Test(arguments: [
+        ("250ms", Duration.milliseconds(250)), ("5s", .seconds(5)), ("1.5s", .milliseconds(1500)),
+        ("2m", .seconds(120)),
+        ("1h", .seconds(3600)), ("0ms", .zero),
+    ])
+    func `Durations are read from their texts`(text: String, duration: Duration) {
+        #expect(Duration(text: text) == duration)
+        #expect(Duration(text: duration.text) == duration)
     }
 }

@@ -11,8 +11,7 @@ struct RecommendedTopicTests {
     private static func topics(
         maxRequestBytes: Int = WorkerConfiguration().maxRequestBytes, _ choices: RecommendedTopic.Choices = .init()
     ) -> [RecommendedTopic] {
-        RecommendedTopic.all(
-            names: WorkerConfiguration.Topics(), maxRequestBytes: maxRequestBytes, choices: choices)
+        RecommendedTopic.all(names: WorkerConfiguration.Topics(), maxRequestBytes: maxRequestBytes, choices: choices)
     }
 
     private static func topic(_ role: RecommendedTopic.Role) throws -> RecommendedTopic {

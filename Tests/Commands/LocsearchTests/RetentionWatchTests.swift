@@ -12,8 +12,7 @@ struct RetentionWatchTests {
     private static func partition(
         _ number: Int32, next: Int64?, committed: Int64? = nil, end: Int64?
     ) -> LaneStatus.Partition {
-        LaneStatus.Partition(
-            id: TopicPartition(topic, number), open: 0, committed: committed, end: end, next: next)
+        LaneStatus.Partition(id: TopicPartition(topic, number), open: 0, committed: committed, end: end, next: next)
     }
 
     @Test func `Requests before the first recent record are counted`() {

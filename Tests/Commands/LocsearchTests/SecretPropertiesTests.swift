@@ -6,7 +6,7 @@ import Testing
 
 @testable import locsearch
 
-/// librdkafka properties with secrets are never shown: not by `locsearch config`, nor in log lines and errors.
+/// Secrets in librdkafka properties and in other settings are never shown.
 struct SecretPropertiesTests {
     private static let secret = "Zq7hiddenWx"
 
@@ -22,43 +22,31 @@ struct SecretPropertiesTests {
         "some.api.key", "some.access.key", "SASL.Password", "sasl_password", "some-token",
     ]
 
-    private func output(of arguments: [String], properties: String) async throws -> String {
-        let program = try RunningProgram(arguments, environment: ["KAFKA_PROPERTIES": properties])
-        defer { program.end() }
-        try await eventually("the program ends", within: .seconds(60)) { !program.isRunning }
-        #expect(program.code == 0, "\(program.error)")
-        return program.output + program.error
-    }
+    @Test func `The config command shows no secret of a property`() async throws {
+        let urls = [
+            ("https.proxy.url", "http://user:\(Self.secret)@proxy:3128/a", "http://user:(hidden)@proxy:3128/a"),
+            ("some.url", "https://\(Self.secret)@host", "https://(hidden)@host"),
+            ("some.urls", "http://a:\(Self.secret)@h,http://b:\(Self.secret)@i", "http://a:(hidden)@i"),
+        ]
+        let properties = Self.names.map { "\($0)=\(Self.secret)" } + urls.map { "\($0.0)=\($0.1)" }
+        let environment = ["KAFKA_PROPERTIES": properties.joined(separator: ",")]
+        let table = try await RunningProgram.run(["config"], environment: environment)
+        let json = try await RunningProgram.run(["config", "--json"], environment: environment)
 
-    @Test(arguments: names) func `The name of a secret property is shown, and its value is not`(name: String)
-        async throws
-    {
-        let properties = "\(name)=\(Self.secret)"
-        for arguments in [["config"], ["config", "--json"]] {
-            let output = try await output(of: arguments, properties: properties)
-            #expect(output.contains("\(name)=(hidden)"), "\(arguments): \(output)")
-            #expect(!output.contains(Self.secret), "\(arguments)")
+        for program in [table, json] {
+            #expect(program.code == 0 && program.output.contains("=(hidden)"), "\(program.error)")
+            #expect(!(program.output + program.error).contains(Self.secret))
         }
-    }
-
-    @Test(arguments: [
-        ("https.proxy.url", "http://user:\(secret)@proxy:3128/a", "http://user:(hidden)@proxy:3128/a"),
-        ("some.url", "https://\(secret)@host", "https://(hidden)@host"),
-        ("some.urls", "http://a:\(secret)@h,http://b:\(secret)@i", "http://a:(hidden)@i"),
-    ])
-    func `A URL is shown without its password`(name: String, value: String, shown: String) async throws {
-        for arguments in [["config"], ["config", "--json"]] {
-            let output = try await output(of: arguments, properties: "\(name)=\(value)")
-            #expect(output.contains("\(name)=\(shown)"), "\(arguments): \(output)")
-            #expect(!output.contains(Self.secret), "\(arguments)")
+        // The table cuts long values.
+        for shown in Self.names.map({ "\($0)=(hidden)" }) + urls.map({ "\($0.0)=\($0.2)" }) {
+            #expect(json.output.contains(shown), "\(shown) in \(json.output)")
         }
     }
 
     @Test(arguments: names) func `A log line does not contain a secret property's value`(name: String) throws {
         // A different value for each name, because the registry of secrets is shared by the process.
         let value = "\(Self.secret)-\(name.hashValue)"
-        let settings = try Settings.load(
-            flags: ["kafka.properties": "\(name)=\(value)"], file: nil, environment: [:])
+        let settings = try Settings.load(flags: ["kafka.properties": "\(name)=\(value)"], file: nil, environment: [:])
 
         try ProcessSetup.hideSecrets(of: settings)
 
@@ -74,16 +62,42 @@ struct SecretPropertiesTests {
         #expect(SecretRegistry.shared.redacted("Zq7%40proxy%2FWx or Zq7@proxy/Wx") == "*** or ***")
     }
 
+    // MARK: - Secrets in settings of their own
+
     @Test(arguments: [
-        ("kafka.bootstrapServers", "SASL_SSL://user:\(secret)@host:9093"),
-        ("hotpepper.baseURL", "ftp://user:\(secret)@host"), ("kafka.properties", "sasl.token=\(secret),=x"),
-        ("http.proxy", "http://user:\(secret)@a b"), ("topics.requests", "user:\(secret)@host"),
+        ("hotpepper.apiKey", "geheim", "(hidden)", ["geheim"]),
+        ("http.proxy", "http://user:ge:heim@proxy:3128", "http://user:(hidden)@proxy:3128", ["ge:heim"]),
+        ("http.proxy", "socks5://geheim@proxy", "socks5://(hidden)@proxy", ["geheim"]),
+        ("http.proxy", "http://user:geheim@proxy", "http://user:(hidden)@proxy", ["geheim"]),
+        ("http.proxy", "proxy:3128", "proxy:3128", []), ("http.proxy", "http://proxy:3128/", "http://proxy:3128/", []),
+        ("kafka.properties", "sasl.password=ge,heim,debug=a,b", "debug=a,b,sasl.password=(hidden)", ["ge,heim"]),
+        ("kafka.properties", "debug=a, b,x=y", "debug=a, b,x=y", []),
     ])
-    func `An invalid value that may hold a secret is not shown`(name: String, value: String) {
-        let error = #expect(throws: SettingsError.self) {
-            try Settings.load(flags: [name: value], file: nil, environment: [:])
-        }
-        #expect(error?.description.hasPrefix("\(name) is not valid") == true, "\(error?.description ?? "")")
-        #expect(error?.description.contains(Self.secret) == false)
+    func `Secrets are hidden within other settings too`(name: String, value: String, shown: String, secrets: [String])
+        throws
+    {
+        let setting = try #require(Setting.byName[name])
+        #expect(setting.shown(value) == shown)
+        #expect(setting.secrets(in: value) == secrets)
+    }
+
+    @Test(arguments: [("key\n", "key"), ("key", "key"), (" key \r\n", "key")])
+    func `A key file is read without its line end`(content: String, key: String) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(
+            try Settings.load(flags: ["hotpepper.apiKeyFile": path], file: nil, environment: [:]).hotpepperKey() == key)
+    }
+
+    @Test func `A secret that is set twice is reported with both places`() throws {
+        let settings = try Settings.load(
+            flags: ["hotpepper.apiKeyFile": "/run/key"], file: nil,
+            environment: ["HOTPEPPER_API_KEY": "0123456789abcdef"])
+        let error = #expect(throws: SettingsError.self) { try settings.hotpepperKey() }
+        #expect(
+            error?.description
+                == "hotpepper.apiKey (HOTPEPPER_API_KEY) and hotpepper.apiKeyFile (command line) are both "
+                + "set: use one of them")
     }
 }

@@ -129,7 +129,6 @@ struct SecuritySettingsTests {
     ) throws {
         let settings = try load(security, properties: properties)
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
-        #expect(
-            error?.description == expected + " in kafka.properties (command line) are both set: use one of them")
+        #expect(error?.description == expected + " in kafka.properties (command line) are both set: use one of them")
     }
 }

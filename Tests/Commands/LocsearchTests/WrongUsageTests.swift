@@ -3,13 +3,6 @@ import Testing
 
 /// Typical typing mistakes of new users, with the program as a process.
 struct WrongUsageTests {
-    private func run(_ arguments: [String]) async throws -> RunningProgram {
-        let program = try RunningProgram(arguments)
-        defer { program.end() }
-        try await eventually("locsearch \(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
-    }
-
     @Test(arguments: [
         (["watch", "--nonsense"], "watch", "--nonsense"), (["watch", "--count", "0"], "watch", "--count"),
         (["search", "--lat", "1"], "search", "--lat and --lng"), (["search", "--nonsense"], "search", "--nonsense"),
@@ -19,10 +12,20 @@ struct WrongUsageTests {
         (["config", "nonsense"], "config", "nonsense"), (["broker", "--topic", "t"], "broker", "--topic t"),
         (["dead-letters", "list", "nonsense"], "dead-letters list", "nonsense"),
         (["dead-letters", "redrive", "--nonsense"], "dead-letters redrive", "--nonsense"),
+        (["dead-letters", "redrive", "--rate", "0"], "dead-letters redrive", "--rate"),
+        (["dead-letters", "redrive", "--reason", "nonsense"], "dead-letters redrive", "invalid-request, unauthorized"),
+        (["dead-letters", "list", "--limit", "0"], "dead-letters list", "--limit"),
+        (["dead-letters", "list", "--since", "yesterday"], "dead-letters list", "--since"),
+        (["dead-letters", "list", "--partition=-1"], "dead-letters list", "--partition"),
+        (["dead-letters", "list", "--from-offset", "9", "--to-offset", "9"], "dead-letters list", "--to-offset"),
+        (
+            ["dead-letters", "list", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"],
+            "dead-letters list", "--until"
+        ),
         (["simulate", "--capacity", "0"], "simulate", "--capacity takes"),
     ])
     func `A command shows its own usage`(arguments: [String], command: String, text: String) async throws {
-        let program = try await run(arguments)
+        let program = try await RunningProgram.run(arguments)
 
         #expect(program.code == 64, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")
@@ -35,14 +38,14 @@ struct WrongUsageTests {
         (["budget", "rest", "hotpepper"], "reset"), (["tpoics", "create"], "topics"),
     ])
     func `A misspelt command is answered with the nearest command`(arguments: [String], meant: String) async throws {
-        let program = try await run(arguments)
+        let program = try await RunningProgram.run(arguments)
 
         #expect(program.code == 64, "\(program.output)")
         #expect(program.error.contains(": did you mean \(meant)?"), "\(program.error)")
     }
 
     @Test func `An unknown command is answered with the list of commands`() async throws {
-        let program = try await run(["nonsense"])
+        let program = try await RunningProgram.run(["nonsense"])
 
         #expect(program.code == 64, "\(program.output)")
         #expect(program.error.contains("no command nonsense; there are worker, demo, search"), "\(program.error)")
@@ -53,7 +56,7 @@ struct WrongUsageTests {
         (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "expected a time such as 250ms, 5s or 2m"),
     ])
     func `An option that is no duration is answered with the format`(arguments: [String], text: String) async throws {
-        let program = try await run(arguments)
+        let program = try await RunningProgram.run(arguments)
 
         #expect(program.code == 64, "\(program.output)")
         #expect(program.error.contains(text), "\(program.error)")
@@ -61,17 +64,18 @@ struct WrongUsageTests {
 
     @Test(arguments: [["help"], ["help", "worker"], ["help", "dead-letters", "list"]])
     func `Help is available for each command`(arguments: [String]) async throws {
-        let program = try await run(arguments)
+        let program = try await RunningProgram.run(arguments)
         #expect(program.code == 0, "\(program.error)")
     }
 
     @Test func `The simulate command reports a taken port in one line`() async throws {
         let first = try RunningProgram(["simulate"])
         defer { first.end() }
-        try await eventually("the simulator tells its address", within: .seconds(20)) { first.firstLine != nil }
-        let address = String(try #require(first.firstLine).dropFirst("http://".count))
+        let address = try await first.address().dropFirst("http://".count)
 
-        let second = try await run(["simulate", "--port", String(address.drop { $0 != ":" }.dropFirst())])
+        let second = try await RunningProgram.run([
+            "simulate", "--port", String(address.drop { $0 != ":" }.dropFirst()),
+        ])
         #expect(second.code == 78, "\(second.error)")
         #expect(
             second.error == "locsearch: cannot listen on \(address): another program already listens there; "
@@ -80,7 +84,7 @@ struct WrongUsageTests {
 
     @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is not an address")])
     func `The simulate command reports a wrong host in one line`(host: String, reason: String) async throws {
-        let program = try await run(["simulate", "--host", host])
+        let program = try await RunningProgram.run(["simulate", "--host", host])
 
         #expect(program.code == 78, "\(program.error)")
         #expect(program.error.hasPrefix("locsearch: cannot listen on \(host):0: \(reason)"), "\(program.error)")
