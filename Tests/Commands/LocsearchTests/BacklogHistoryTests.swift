@@ -47,33 +47,22 @@ struct BacklogHistoryTests {
         #expect(backlog.workOff == .never)
         #expect(!backlog.isProgressing)
 
+        let stopped = last(of: [(100, 40), (100, 20), (100, 20)])
+        #expect(stopped.rates?.finished == 10)
+        #expect(!stopped.isProgressing, "there was no progress in the last reading")
         let done = last(of: [(100, 0), (100, 0)])
         #expect(done.workOff == .time(.zero))
     }
 
-    @Test func `One reading gives no rate`() {
-        let backlog = last(of: [(100, 40)])
-        #expect(backlog.rates == nil)
-        #expect(backlog.workOff == .unknown)
-    }
-
-    @Test func `A group without progress in the last reading does not count as progressing`() {
-        let backlog = last(of: [(100, 40), (100, 20), (100, 20)])
-        #expect(backlog.rates?.finished == 10)
-        #expect(!backlog.isProgressing)
-    }
-
     @Test(
         arguments: [
-            // The topic was recreated, offsets were reset, and the commit is gone.
-            [(100, 0), (3, 3)], [(100, 10), (100, 100)], [(100, 0), (100, nil)],
+            // There is one reading; the topic was recreated, offsets were reset, or the commit is gone.
+            [(100, 40)], [(100, 0), (3, 3)], [(100, 10), (100, 100)], [(100, 0), (100, nil)],
         ] as [[(end: Int64, waiting: Int64?)]])
-    func `Offsets that move backwards give no rate`(readings: [(end: Int64, waiting: Int64?)]) {
-        #expect(last(of: readings).rates == nil)
-    }
-
-    @Test func `The history restarts when the number of partitions changes`() {
-        #expect(last(of: [(100, 0), (150, 0)], partitions: [1, 2]).rates == nil)
+    func `Readings that cannot be compared give no rate`(readings: [(end: Int64, waiting: Int64?)]) {
+        let backlog = last(of: readings)
+        #expect(backlog.rates == nil && backlog.workOff == .unknown)
+        #expect(last(of: [(100, 0), (150, 0)], partitions: [1, 2]).rates == nil, "another number of partitions")
     }
 
     @Test func `Readings further apart than the window are still compared`() {

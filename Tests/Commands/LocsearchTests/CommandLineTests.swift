@@ -63,7 +63,8 @@ struct CommandLineTests {
     }
 
     @Test(arguments: [
-        (["search", "--lat", "1", "--lng", "1"], "127.0.0.1:1"), (["explain", "r"], "127.0.0.1:1 (Connection refused)"),
+        (["search", "--lat", "1", "--lng", "1"], "127.0.0.1:1"),
+        (["explain", "r"], "127.0.0.1:1 (Connection refused)"),
         (["offsets", "show"], "127.0.0.1:1 (Connection refused)"), (["status"], "127.0.0.1:1 (Connection refused)"),
     ])
     func `A command that reaches no broker ends with one line`(arguments: [String], text: String) async throws {
@@ -155,7 +156,6 @@ struct CommandLineTests {
         #expect(result.output.components(separatedBy: "locsearch \(command)").count > 2, "an example beside the usage")
     }
 
-    /// The whole demo: broker, provider, worker, search, outcomes.
     @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func `The demo shows every kind of outcome`(workers: Int)
         async throws
     {

@@ -87,7 +87,6 @@ struct DemoFaultTests {
         #expect(throws: POSIXError.self) { try ChildProcess(["/nonexistent/program"], environment: [:]) }
     }
 
-    /// After either end of a demo, the worker that it started does not answer.
     @Test(.timeLimit(.minutes(3)), arguments: [SIGTERM, SIGKILL])
     func `The second worker ends with the demo`(signal: Int32) async throws {
         let demo = try await RunningProgram.demo(["--no-traffic", "--console-port", "0"])

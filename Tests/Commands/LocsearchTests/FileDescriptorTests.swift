@@ -28,8 +28,7 @@ struct FileDescriptorTests {
     }
 
     private static func port(of worker: RunningProgram) async throws -> Int {
-        try await eventually("the worker tells its admin port", within: .seconds(60)) { worker.firstLine != nil }
-        return try #require(worker.firstLine?.split(separator: ":").last.flatMap { Int($0) })
+        try #require(try await worker.address().split(separator: ":").last.flatMap { Int($0) })
     }
 
     /// 400 clients with half a request each must not use up all of 256 descriptors.

@@ -171,33 +171,19 @@ struct ServerConventionsTests {
 
     // MARK: - Hosts
 
-    struct HostForm: Sendable, CustomTestStringConvertible {
-        let setting: String
-        let written: String
-        /// `nil`: it is rejected.
-        let taken: String?
-        var testDescription: String { "\(setting)=\(written)" }
-    }
-
-    static let hostForms = [
-        HostForm(
-            setting: "console.allowedHosts", written: "Maps.Example., [2001:DB8::7]", taken: "maps.example,2001:db8::7"),
-        HostForm(setting: "console.allowedHosts", written: "maps.example:443", taken: nil),
-        HostForm(
-            setting: "kafka.bootstrapServers", written: "[::1]:9092,KAFKA.example.:9093",
-            taken: "[::1]:9092,KAFKA.example.:9093"),
-        HostForm(setting: "kafka.bootstrapServers", written: "::1:9092", taken: nil),
-        HostForm(
-            setting: "kafka.bootstrapServers", written: "a-b.c_d:65535, 10.0.0.1:9092",
-            taken: "a-b.c_d:65535, 10.0.0.1:9092"),
-        HostForm(setting: "kafka.bootstrapServers", written: "[fe80::1%25eth0]:1", taken: "[fe80::1%25eth0]:1"),
-        HostForm(setting: "hotpepper.baseURL", written: "HTTP://[::1]:80/a/", taken: "HTTP://[::1]:80/a"),
-        HostForm(setting: "hotpepper.baseURL", written: "https://a.b/c//", taken: "https://a.b/c"),
-    ]
-
-    @Test(arguments: hostForms) func `A host is accepted in each of its forms`(row: HostForm) throws {
-        let settings = try? Settings.load(flags: [row.setting: row.written], file: nil, environment: [:])
-        #expect(settings?[row.setting] == row.taken)
+    @Test(
+        arguments: [
+            ("console.allowedHosts", "Maps.Example., [2001:DB8::7]", "maps.example,2001:db8::7"),
+            ("kafka.bootstrapServers", "[::1]:9092,KAFKA.example.:9093", "[::1]:9092,KAFKA.example.:9093"),
+            ("kafka.bootstrapServers", "a-b.c_d:65535, 10.0.0.1:9092", "a-b.c_d:65535, 10.0.0.1:9092"),
+            ("kafka.bootstrapServers", "[fe80::1%25eth0]:1", "[fe80::1%25eth0]:1"),
+            ("kafka.bootstrapServers", "::1:9092", nil), ("console.allowedHosts", "maps.example:443", nil),
+            ("hotpepper.baseURL", "HTTP://[::1]:80/a/", "HTTP://[::1]:80/a"),
+            ("hotpepper.baseURL", "https://a.b/c//", "https://a.b/c"),
+        ] as [(String, String, String?)])
+    func `A host is accepted in each of its forms`(setting: String, written: String, taken: String?) {
+        let settings = try? Settings.load(flags: [setting: written], file: nil, environment: [:])
+        #expect(settings?[setting] == taken)
     }
 
     @Test(.timeLimit(.minutes(2))) func `A worker prints an IPv6 address in brackets`() async throws {
@@ -209,36 +195,25 @@ struct ServerConventionsTests {
 
     // MARK: - Groups
 
-    struct Refusal: Sendable, CustomTestStringConvertible {
-        let convention: String
-        let code: String
-        let cure: String
-        var testDescription: String { convention }
-    }
-
-    static let refusals = [
-        Refusal(
-            convention: "the members of a group use one assignor", code: "INCONSISTENT_GROUP_PROTOCOL",
-            cure: "the group's members use another partition.assignment.strategy"),
-        Refusal(
-            convention: "a group may be for some users only", code: "GROUP_AUTHORIZATION_FAILED",
-            cure: "this user needs Read on the group"),
-        Refusal(
-            convention: "a group may be full", code: "GROUP_MAX_SIZE_REACHED", cure: "group.max.size"),
-    ]
-
-    @Test(.timeLimit(.minutes(2)), arguments: refusals)
-    func `A worker that its group rejects reports why and the cure`(row: Refusal) async throws {
+    /// The members of a group use one assignor; a group may be for some users only; and it may be full.
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: [
+            ("INCONSISTENT_GROUP_PROTOCOL", "the group's members use another partition.assignment.strategy"),
+            ("GROUP_AUTHORIZATION_FAILED", "this user needs Read on the group"),
+            ("GROUP_MAX_SIZE_REACHED", "group.max.size"),
+        ])
+    func `A worker that its group rejects reports why and the cure`(code: String, cure: String) async throws {
         let broker = try Self.broker()
-        broker.fail(.joinGroup, with: try #require(EmbeddedBroker.errorCode(named: row.code)), count: 1000)
+        broker.fail(.joinGroup, with: try #require(EmbeddedBroker.errorCode(named: code)), count: 1000)
         let server = try await Server("exec $L worker", on: broker)
         defer { server.program.end() }
 
         try await eventually("the probe says why", within: .seconds(60)) {
             let answer = try await server.ask("/readyz")
-            return answer.status == 503 && answer.body.contains(row.cure)
+            return answer.status == 503 && answer.body.contains(cure)
         }
-        try await eventually("so does the log") { server.program.error.contains(row.cure) }
+        try await eventually("so does the log") { server.program.error.contains(cure) }
 
         broker.clearFailures(of: .joinGroup)
         try await eventually("the worker joins", within: .seconds(60)) { try await server.isReady() }

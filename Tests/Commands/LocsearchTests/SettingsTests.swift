@@ -47,7 +47,6 @@ struct SettingsTests {
         }
     }
 
-    /// One start reports all errors of all sources.
     @Test func `All wrong settings are reported`() {
         let text = refusal {
             try load(
@@ -98,7 +97,6 @@ struct SettingsTests {
         #expect(setting.flagName == flag)
     }
 
-    /// Each setting is read from its own variable.
     @Test func `Every setting is read from its variable`() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }

@@ -7,15 +7,9 @@ import Testing
 
 /// The traffic page: outcomes, rates, workers.
 struct ConsoleTrafficTests {
+    /// Returns an outcome after 100 ms and as many more as its number.
     private static func record(_ number: Int, code: String? = nil, bytes: Int = 0) -> OutcomeRecord {
-        let padding = String(repeating: "x", count: bytes)
-        let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? ""
-        let value =
-            #"{"requestId":"r\#(number)","operation":"search","places":[],"padding":"\#(padding)"\#(error),"#
-            + #""timing":{"receivedAt":"2026-11-21T09:30:00.000Z","completedAt":"2026-11-21T09:30:00.\#(100 + number % 900)Z"}}"#
-        return OutcomeRecord(
-            position: SourcePosition(topic: "results", partition: 3, offset: Int64(number)), key: Array("k".utf8),
-            value: Array(value.utf8), headers: [EventHeader("ce_id", text: "results-3-\(number)")])
+        timed(number, received: 0, completed: 100 + Int64(number) % 900, code: code, bytes: bytes)
     }
 
     private static func ids(_ client: EventStreamClient) -> [String] {
@@ -90,12 +84,13 @@ struct ConsoleTrafficTests {
     /// Returns an outcome with times in milliseconds since 1970.
     private static func timed(
         _ number: Int, requested: Int64? = nil, received: Int64, completed: Int64, code: String? = nil,
-        now: Int64 = .max
+        bytes: Int = 0, now: Int64 = .max
     ) -> OutcomeRecord {
         let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? ""
+        let padding = String(repeating: "x", count: bytes)
         let times = [received, completed].map { WallTime(milliseconds: $0).description }
         let value =
-            #"{"requestId":"r\#(number)","operation":"search","places":[]\#(error),"#
+            #"{"requestId":"r\#(number)","operation":"search","places":[]\#(error),"padding":"\#(padding)","#
             + #""timing":{"receivedAt":"\#(times[0])","completedAt":"\#(times[1])"}}"#
         return OutcomeRecord(
             position: SourcePosition(topic: "results", partition: 0, offset: Int64(number)), key: nil,

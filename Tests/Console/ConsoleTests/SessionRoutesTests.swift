@@ -94,17 +94,6 @@ struct SessionRoutesTests {
         #expect(answer.status == 400)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Two hundred pages of a session show the same`() async throws {
-        let console = try await RunningConsole()
-        let pages = try (0..<200).map { _ in
-            try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
-        }
-        for page in pages { try await page.waitFor("the first state") { $0.name == "state" } }
-
-        console.search("r1", place: "灯り屋")
-        for page in pages { try await page.waitFor("the places") { $0.data.contains("灯り屋") } }
-    }
-
     @Test(.timeLimit(.minutes(1))) func `A page that does not read delays no other page`() async throws {
         let console = try await RunningConsole()
         let stuck = try EventStreamClient(port: console.port, path: "/api/sessions/s/events", receiveBuffer: 4096)

@@ -88,7 +88,6 @@ struct DoctorCommandTests {
         #expect(worker.code == 78 && !worker.error.contains("Zq7"), "\(worker.error)")
     }
 
-    /// A worker prints all reasons why it cannot start, one on each line.
     @Test func `A worker that cannot start names every reason`() async throws {
         let taken = try RawServer { $0.waitForClose() }
         defer { taken.stop() }

@@ -88,7 +88,6 @@ struct DoctorProviderTests {
         #expect(seconds == 0 || clock.cure?.contains("NTP") == true)
     }
 
-    /// No provider is called without the user's consent.
     @Test func `A key is tried only if the user agrees`() async throws {
         let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
         let settings = ["hotpepper.baseURL": server.baseURL]
