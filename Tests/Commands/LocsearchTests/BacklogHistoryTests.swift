@@ -1,6 +1,5 @@
 import Basics
 import Console
-import EventContract
 import Kafka
 import KafkaTestSupport
 import TestSupport

@@ -1,8 +1,6 @@
-import EventLoop
 import Kafka
 import KafkaTestSupport
 import LocationSearch
-import Logging
 import TestSupport
 import Testing
 

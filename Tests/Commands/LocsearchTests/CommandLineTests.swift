@@ -63,14 +63,15 @@ struct CommandLineTests {
     }
 
     @Test(arguments: [
-        (["search", "--lat", "1", "--lng", "1"], "127.0.0.1:1"),
-        (["explain", "r"], "127.0.0.1:1 (Connection refused)"),
-        (["offsets", "show"], "127.0.0.1:1 (Connection refused)"), (["status"], "127.0.0.1:1 (Connection refused)"),
+        (["console", "--console-port", "0"], "the console cannot read from 127.0.0.1:1"),
+        (["search", "--lat", "1", "--lng", "1", "--timeout", "2s"], "127.0.0.1:1"),
+        (["explain", "r", "--timeout", "2s"], "127.0.0.1:1 (Connection refused)"),
+        (["offsets", "show", "--timeout", "2s"], "127.0.0.1:1 (Connection refused)"),
+        (["status", "--timeout", "2s"], "127.0.0.1:1 (Connection refused)"),
     ])
     func `A command that reaches no broker ends with one line`(arguments: [String], text: String) async throws {
-        let program = try await RunningProgram.run(
-            arguments + ["--timeout", "2s"],
-            environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "XDG_RUNTIME_DIR": "/nowhere"])
+        let environment = ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "XDG_RUNTIME_DIR": "/nowhere"]
+        let program = try await RunningProgram.run(arguments, environment: environment)
         #expect(program.code == 69, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")
         #expect(program.error.split(separator: "\n").count == 1, "\(program.error)")

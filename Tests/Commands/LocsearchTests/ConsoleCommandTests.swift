@@ -38,16 +38,6 @@ struct ConsoleCommandTests {
         #expect(!(console.program.output + console.program.error).contains(first))
     }
 
-    @Test func `A console that reaches no broker ends with one line`() async throws {
-        let console = try await RunningProgram.run([
-            "console", "--kafka-bootstrap-servers", "127.0.0.1:1", "--console-port", "0",
-        ])
-
-        #expect(console.code == 69)
-        #expect(console.error.contains("the console cannot read from 127.0.0.1:1"), "\(console.error)")
-        #expect(console.error.split(separator: "\n").count == 1, "\(console.error)")
-    }
-
     private static func settings(_ values: [String: String]) throws -> Settings {
         try Settings.load(flags: values, file: nil, environment: [:])
     }

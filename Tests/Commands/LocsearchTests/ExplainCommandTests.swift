@@ -21,6 +21,11 @@ struct ExplainCommandTests {
         return steps
     }
 
+    private func expect(_ shown: RunningProgram, shows texts: [String]) {
+        #expect(shown.code == 0, "\(shown.error)")
+        for text in texts { #expect(shown.output.contains(text), "\(text): \(shown.output)") }
+    }
+
     @Test func `An answered request is found by each of its ids`() async throws {
         let fixture = try await ExplainFixture()
         try await fixture.request("other", at: 0)
@@ -30,20 +35,20 @@ struct ExplainCommandTests {
 
         for id in ["r-1", Self.trace, source.description, Self.trace.uppercased()] {
             let shown = try await fixture.run([id], ["TRACING_UI_URL": "https://jaeger.example/trace/{traceId}"])
-            #expect(shown.code == 0, "\(id): \(shown.error)")
-            for words in [
-                "request r-1: answered after 612ms with nothing found from google-places", "partition 1, offset 0",
-                "from /shop", "waited in the topic",
-                "called google-places: upstream-unavailable, HTTP 503; retried",
-                "paused before the next call to google-places", "called google-places: answered",
-                "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
-            ] { #expect(shown.output.contains(words), "\(id), \(words): \(shown.output)") }
+            expect(
+                shown,
+                shows: [
+                    "request r-1: answered after 612ms with nothing found from google-places", "partition 1, offset 0",
+                    "from /shop", "waited in the topic",
+                    "called google-places: upstream-unavailable, HTTP 503; retried",
+                    "paused before the next call to google-places", "called google-places: answered",
+                    "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
+                ])
             #expect(!shown.output.contains("other"), "\(shown.output)")
         }
 
         let whole = try await fixture.run(["r-1", "--record"], ["KAFKA_SECURITY_SASL_PASSWORD": ""])
-        #expect(whole.output.contains("header  ce_source: /shop"), "\(whole.output)")
-        #expect(whole.output.contains(#""requestId":"r-1""#), "\(whole.output)")
+        expect(whole, shows: ["header  ce_source: /shop", #""requestId":"r-1""#])
 
         let answer = try await fixture.run(["r-1", "--json"]).json()
         let request = try #require((answer["requests"] as? [[String: Any]])?.first)
@@ -61,10 +66,7 @@ struct ExplainCommandTests {
         try await fixture.answer(source, id: "r-1", error: error)
 
         let shown = try await fixture.run(["r-1"])
-        #expect(shown.code == 0, "\(shown.error)")
-        for words in ["failed after 612ms: timeout", "was in the worker", "worker.requestSteps=true"] {
-            #expect(shown.output.contains(words), "\(words): \(shown.output)")
-        }
+        expect(shown, shows: ["failed after 612ms: timeout", "was in the worker", "worker.requestSteps=true"])
         #expect(!shown.output.contains("trace "), "\(shown.output)")
     }
 
@@ -74,9 +76,7 @@ struct ExplainCommandTests {
         try await fixture.answer(gone, id: "r-9", steps: Self.steps)
 
         let shown = try await fixture.run(["r-9", "--record"])
-        #expect(shown.code == 0, "\(shown.error)")
-        #expect(shown.output.contains("offset 44, which the topic has deleted"), "\(shown.output)")
-        #expect(shown.output.contains("waited in the topic"), "\(shown.output)")
+        expect(shown, shows: ["offset 44, which the topic has deleted", "waited in the topic"])
     }
 
     @Test func `A request without an outcome is shown as waiting or finished`() async throws {
@@ -89,9 +89,7 @@ struct ExplainCommandTests {
             ("b", "it is the next one in partition 0"),
             ("d", "2 records before it"),
         ] {
-            let shown = try await fixture.run([id])
-            #expect(shown.code == 0, "\(shown.error)")
-            #expect(shown.output.contains(words), "\(id): \(shown.output)")
+            expect(try await fixture.run([id]), shows: [words])
         }
     }
 
@@ -106,11 +104,12 @@ struct ExplainCommandTests {
         try await fixture.answer(second, id: "r-5", steps: Self.steps)
 
         let shown = try await fixture.run(["r-5"])
-        #expect(shown.code == 0, "\(shown.error)")
-        for words in [
-            "r-5: failed", "invalid-request (location): location is missing",
-            "it went back to the requests topic at \(fixture.time(5000))", "r-5: answered",
-        ] { #expect(shown.output.contains(words), "\(words): \(shown.output)") }
+        expect(
+            shown,
+            shows: [
+                "r-5: failed", "invalid-request (location): location is missing",
+                "it went back to the requests topic at \(fixture.time(5000))", "r-5: answered",
+            ])
     }
 
     @Test func `Control characters of records reach no terminal`() async throws {

@@ -3,7 +3,6 @@ import Dispatch
 import EventLoop
 import Foundation
 import Kafka
-import Logging
 import Observability
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Kafka
-import KafkaTestSupport
 import Testing
 
 @testable import WorkerRuntime

@@ -1,7 +1,6 @@
 import EventContract
 import Kafka
 import KafkaTestSupport
-import Logging
 import TestSupport
 import Testing
 

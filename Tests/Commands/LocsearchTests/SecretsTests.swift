@@ -1,9 +1,7 @@
 import EventContract
-import EventLoop
 import Foundation
 import Kafka
 import KafkaTestSupport
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

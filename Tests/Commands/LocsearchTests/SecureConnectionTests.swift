@@ -1,6 +1,5 @@
 import Foundation
 import Kafka
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

@@ -1,12 +1,10 @@
 import ArgumentParser
 import Console
 import EventContract
-import EventLoop
 import Foundation
 import Kafka
 import KafkaTestSupport
 import LocationSearch
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

@@ -1,8 +1,6 @@
-import EventLoop
 import Foundation
 import Kafka
 import KafkaTestSupport
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

@@ -1,7 +1,6 @@
 import Foundation
 import Kafka
 import KafkaTestSupport
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

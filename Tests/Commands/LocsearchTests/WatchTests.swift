@@ -1,7 +1,5 @@
-import EventLoop
 import Kafka
 import KafkaTestSupport
-import Logging
 import TestSupport
 import Testing
 

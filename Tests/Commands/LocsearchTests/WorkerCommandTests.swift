@@ -101,18 +101,4 @@ struct WorkerCommandTests {
         try await eventually("the worker ends") { !harness.worker.isRunning }
         #expect(harness.worker.code != 0)
     }
-
-    @Test(.timeLimit(.minutes(1))) func `A worker names the setting of a port that is taken`() async throws {
-        let harness = try await Harness()
-        defer { harness.end() }
-        let port = try #require(harness.adminURL.split(separator: ":").last)
-        let second = try await RunningProgram.run(
-            ["worker", "--admin-port", "\(port)", "--log-level", "critical"],
-            environment: harness.kafka.merging(["HOTPEPPER_API_KEY": Self.secret]) { own, _ in own })
-        #expect(second.code == 78)
-        try await eventually("its line is there") {
-            second.error.contains("admin.port: cannot listen on 127.0.0.1:\(port)")
-        }
-        #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
-    }
 }

@@ -1,5 +1,4 @@
 import Kafka
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

@@ -1,9 +1,7 @@
 import EventContract
-import EventLoop
 import Kafka
 import KafkaTestSupport
 import LocationSearch
-import Logging
 import TestSupport
 import Testing
 import WorkerRuntime

@@ -1,9 +1,7 @@
-@testable import EventContract
-import EventLoop
+import EventContract
 import Kafka
 import KafkaTestSupport
 import LocationSearch
-import Logging
 import TestSupport
 import WorkerRuntime
 
