@@ -176,6 +176,7 @@ struct SettingsTests {
         ("worker.deadline", "off", "a duration"), ("worker.deadline", "0x5s", "a duration"),
         ("worker.deadline", "1e2ms", "a duration"), ("worker.deadline", "0.5ms", "a duration"),
         ("worker.ordering", "random", "one of unordered, key, partition"),
+        ("worker.delivery", "at-most-once", "one of"),
         ("kafka.bootstrapServers", "broker", "host:port"), ("kafka.bootstrapServers", "broker:0", "host:port"),
         ("kafka.bootstrapServers", "a:1,,b:2", "host:port"), ("kafka.bootstrapServers", "a:+1", "host:port"),
         ("kafka.bootstrapServers", "a:b:1", "host:port"), ("kafka.bootstrapServers", "::1:9092", "host:port"),
