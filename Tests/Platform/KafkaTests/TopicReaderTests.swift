@@ -23,7 +23,7 @@ struct TopicReaderTests {
     }
 
     private func ends(_ reader: TopicReader, _ fixture: KafkaFixture) async throws -> [TopicPartition: Int64] {
-        try await reader.ends(of: fixture.topic, within: .seconds(20))
+        try await reader.bounds(of: fixture.topic, within: .seconds(20)).mapValues(\.upperBound)
     }
 
     private func numbers(_ records: [ConsumerRecord]) -> [Int] {
@@ -112,7 +112,7 @@ struct TopicReaderTests {
 
         let reader = try makeReader(fixture)
         let begin = Instant.now
-        await #expect(throws: KafkaError.self) { _ = try await reader.ends(of: fixture.topic, within: .seconds(2)) }
+        await #expect(throws: KafkaError.self) { _ = try await reader.bounds(of: fixture.topic, within: .seconds(2)) }
         #expect(begin.duration(to: .now) < .seconds(20), "the end of a partition was waited for beyond the bound")
     }
 
