@@ -77,8 +77,6 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"]), .brew(["curl"])]),
-        .systemLibrary(
-            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"]), .brew(["mimalloc"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "CCrash"),
@@ -164,7 +162,7 @@ let package = Package(
                 "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport", "JSON", "Kafka",
                 "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
                 "QuotaSharing", "Resilience", "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
-                "COpenSSL", "LibC", logging, metrics,
+                "LibC", logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
@@ -317,7 +315,7 @@ let package = Package(
 /// Each layer has a README.
 let layers: KeyValuePairs = [
     "Platform": [
-        "Basics", "CCrash", "CCurl", "CLinux", "CMimalloc", "COpenSSL", "CRdkafka", "CScan", "EventLoop",
+        "Basics", "CCrash", "CCurl", "CLinux", "CMimalloc", "CRdkafka", "CScan", "EventLoop",
         "HTTPTransport", "JSON", "Kafka", "LibC",
     ],
     "Domain": ["EventContract", "LocationSearch", "PlaceProviders"],

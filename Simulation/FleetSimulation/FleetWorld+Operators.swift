@@ -14,11 +14,10 @@ extension FleetWorld {
         let day = Self.dayOfBudget(at: wallNow)
         ordersGiven += 1
         let order = BudgetMessage.Order(
-            provider: SimulatedWorker.scope.provider, fleet: SimulatedWorker.scope.fleet,
-            day: Self.label(ofDay: day.number), limit: callsOfDay, isReset: callsOfDay == nil,
+            SimulatedWorker.account, day: Self.label(ofDay: day.number), limit: callsOfDay, isReset: callsOfDay == nil,
             time: "order \(ordersGiven)")
         let message = BudgetMessage(sender: "locsearch budget \(ordersGiven)", number: 1, order: order)
-        let record = SimulatedRecord(value: FleetCodec.bytes(of: .budget(message)))
+        let record = SimulatedRecord(value: SimulatedFleetClients.codec.bytes(of: .budget(message)))
         let topic = PartitionID(SimulatedWorker.fleetTopic, 0)
         // If the topic accepts no record, the command fails.
         network.reach { _ = $0.produce(ProduceRequest([ProduceRequest.Batch(topic, [record])])) }

@@ -17,6 +17,11 @@ struct FleetLinkTests {
     private final class Inbox: Sendable {
         let received = Mutex<[FleetRecord]>([])
 
+        func receive(_ news: FleetNews) -> Bool {
+            received.withLock { $0 += news.records }
+            return false
+        }
+
         func numbers(isOld: Bool) -> [UInt64] {
             received.withLock { records in
                 records.filter { $0.isOld == isOld }.compactMap { record in
@@ -34,6 +39,7 @@ struct FleetLinkTests {
         var configuration = FleetLink.Configuration(topic: broker.name("fleet"))
         configuration.history = history
         let clients = FleetTopicClients.kafka(
+            FleetCodec(fleet: "f"),
             consumer: ConsumerConfiguration(bootstrapServers: broker.bootstrapServers),
             producer: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), loop: loop, log: log)
         return FleetLink(configuration, clients: clients, loop: loop, log: log)
@@ -41,7 +47,7 @@ struct FleetLinkTests {
 
     /// Runs a link during `body`, which begins once the topic is open.
     private func run(_ link: FleetLink, _ inbox: Inbox, _ body: () async throws -> Void) async throws {
-        let running = Task { await link.run { records in inbox.received.withLock { $0 += records } } }
+        let running = Task { await link.run { inbox.receive($0) } }
         try await eventually("the topic is open", within: .seconds(40)) { link.problem == nil }
         try await body()
         link.end()
@@ -79,14 +85,18 @@ struct FleetLinkTests {
 
         let reader = link(broker, loop: loop)
         try await run(reader, inbox) {
-            let texts = ["", "null", "{", #"{"news":1}"#, #"{"shares":{"sender":"a","number":1e400}}"#]
+            let texts = [
+                "", "null", "{", #"{"fleet":"f","news":1}"#, #"{"fleet":"f","shares":{"sender":"a","number":1e400}}"#,
+            ]
             for text in texts.map({ Array($0.utf8) }) {
                 try await producer.send(ProducerRecord(topic: broker.name("fleet"), partition: 0, value: text))
             }
             try await producer.send(ProducerRecord(topic: broker.name("fleet"), partition: 0, value: nil))
             // Messages in other partitions are ignored.
             try await producer.send(
-                ProducerRecord(topic: broker.name("fleet"), partition: 1, value: FleetCodec.bytes(of: Self.message(1))))
+                ProducerRecord(
+                    topic: broker.name("fleet"), partition: 1, value: FleetCodec(fleet: "f").bytes(of: Self.message(1)))
+            )
             reader.publish([Self.message(2)])
             try await eventually("the message is received", within: .seconds(40)) {
                 !inbox.numbers(isOld: false).isEmpty
@@ -139,10 +149,13 @@ struct FleetLinkTests {
         let isOpen = Mutex(false)
 
         let running = Task {
-            await reader.run(topicOpened: { extent in extents.withLock { $0.append(extent) } }) { records in
-                inbox.received.withLock { $0 += records }
+            await reader.run { news in
+                if let extent = news.opened { extents.withLock { $0.append(extent) } }
+                guard !news.records.isEmpty else { return false }
+                _ = inbox.receive(news)
                 // Stops reading until the topic has dropped the next records.
                 while !isOpen.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
+                return false
             }
         }
         try await eventually("the topic is open", within: .seconds(40)) { reader.problem == nil }

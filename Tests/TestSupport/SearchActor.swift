@@ -24,7 +24,7 @@ public actor SearchActor {
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each timer.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
-        budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], clock: any MonotonicClock,
+        budgets: BudgetPolicy? = nil, clock: any MonotonicClock,
         timekeeper: (any Timekeeper & Sendable)? = nil, taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable, observer: CallObserver = CallObserver()
     ) {
@@ -32,7 +32,7 @@ public actor SearchActor {
         self.taskExecutor = taskExecutor
         make = { owner in
             SearchWorker(
-                policies: policies, name: name, budgets: budgets, scopes: scopes, clock: clock,
+                policies: policies, name: name, budgets: budgets, clock: clock,
                 timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: owner), random: random,
                 observer: observer)
         }
@@ -96,9 +96,8 @@ public actor SearchActor {
 
     public func assign(_ assigned: [Int32], of partitions: Int) { worker.assign(assigned, of: partitions) }
 
-    public func topicOpened(_ extent: FleetTopicExtent) { worker.topicOpened(extent) }
-
-    public func receive(_ records: [FleetRecord]) { worker.receive(records) }
+    @discardableResult
+    public func receive(_ news: FleetNews) -> Bool { worker.receive(news) }
 
     public func tick() -> FleetTick { worker.tick() }
 

@@ -27,11 +27,13 @@ final class SimulatedFleetClients: @unchecked Sendable {
         func message(_ bytes: [UInt8]) -> FleetMessage? {
             let key = Key(bytes: bytes)
             if let message = known[key] { return message }
-            let message = FleetCodec.message(bytes)
+            let message = SimulatedFleetClients.codec.message(bytes)
             known[key] = .some(message)
             return message
         }
     }
+
+    static let codec = FleetCodec(fleet: "fleet")
 
     private let name: String
     private let loop: SimulatedLoop
@@ -59,6 +61,7 @@ final class SimulatedFleetClients: @unchecked Sendable {
     /// The factories of the link's clients.
     var clients: FleetTopicClients {
         var clients = FleetTopicClients(
+            Self.codec,
             makeReader: { () throws(KafkaError) -> any FleetTopicReader in self.makeReader() },
             makeWriter: { () throws(KafkaError) -> any FleetTopicWriter in self.makeWriter() })
         clients.decode = { [messages] in messages.message($0) }

@@ -86,12 +86,8 @@ final class SimulatedWorker: @unchecked Sendable {
     static let (group, requests, fleetTopic, deadLetters) = ("workers", "requests", "fleet", "dead-letters")
     /// The topic for batch requests only, in some schedules.
     static let batchRequests = "batch-requests"
-    /// The scope of the quota that all calls count against.
-    static let scope = scope(of: .hotpepper)
-
-    static func scope(of provider: ProviderID) -> QuotaScope {
-        QuotaScope(provider: provider.rawValue, fleet: "fleet", key: "key")
-    }
+    /// The account to which all calls count.
+    static let account = ProviderID.hotpepper.rawValue
 
     /// The name of the process, which no earlier process has.
     let name: String
@@ -160,11 +156,7 @@ final class SimulatedWorker: @unchecked Sendable {
         _ name: String, isOlder: Bool, breakers: BreakerWatch, plan: FleetPlan, world: FleetWorld
     ) -> LaneAssembly {
         var policies: [ProviderID: ProviderPolicy] = [:]
-        var scopes: [ProviderID: QuotaScope] = [:]
-        for provider in plan.providers {
-            policies[provider] = policy(plan, of: provider)
-            scopes[provider] = scope(of: provider)
-        }
+        for provider in plan.providers { policies[provider] = policy(plan, of: provider) }
         let log = world.makeLog(name)
         var configuration = configuration(plan)
         if isOlder { configuration.doneSetBytes = 0 }
@@ -172,7 +164,6 @@ final class SimulatedWorker: @unchecked Sendable {
             configuration, name: name, policies: policies,
             meters: meters, log: log)
         assembly.order = plan.providers
-        assembly.scopes = scopes
         if let calls = plan.callsPerDay {
             assembly.makeBudgets = { FleetWorld.budgetPolicy(of: calls, for: $0) }
         }

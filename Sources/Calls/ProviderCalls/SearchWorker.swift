@@ -29,16 +29,12 @@ public final class SearchWorker: SearchReporting {
     /// - Parameter policies: the policy of each provider; a provider without one has the defaults.
     /// - Parameter name: this loop's name in the fleet: unique, and a new one at each start of the process.
     /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
-    /// - Parameter scopes: the quota to which each provider's calls are charged.
     /// - Parameter timekeeper: timers of the actor.
     /// - Parameter random: the source of jitter.
-    /// - Parameter onIgnored: called for each message of the fleet topic that does not concern this worker's quota.
     public init(
         policies: [ProviderID: ProviderPolicy] = [:], name: String = "", budgets: BudgetPolicy? = nil,
-        scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256, clock: any MonotonicClock,
-        timekeeper: any Timekeeper, random: any RandomNumberGenerator & Sendable,
-        observer: CallObserver = CallObserver(),
-        onIgnored: @escaping @Sendable (ScopeRelation) -> Void = { _ in }
+        concurrency: Int = 256, clock: any MonotonicClock, timekeeper: any Timekeeper,
+        random: any RandomNumberGenerator & Sendable, observer: CallObserver = CallObserver()
     ) {
         self.policies = policies
         defaultPolicy = ProviderPolicy(concurrency: concurrency)
@@ -50,8 +46,7 @@ public final class SearchWorker: SearchReporting {
         quota = QuotaMember(
             name: name,
             shares: policies.compactMapValues { $0.rateLimit == nil ? nil : $0.share }, budgets: budgets,
-            scopes: scopes, batchFloor: policies.values.first?.fairness.batchFloor,
-            clock: clock, onIgnored: onIgnored)
+            batchFloor: policies.values.first?.fairness.batchFloor, clock: clock)
     }
 
     // MARK: - Searches
@@ -128,11 +123,7 @@ public final class SearchWorker: SearchReporting {
     }
 
     /// Call this when a provider has a new key. If it was shut because of its key, the next request tries it again.
-    /// - Parameter scope: the quota to which the new key's calls are charged; `nil`: unchanged.
-    public func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
-        clients.first { $0.id == provider }?.renewKey()
-        if let scope { quota.renewScope(scope, of: provider) }
-    }
+    public func renewKey(of provider: ProviderID) { clients.first { $0.id == provider }?.renewKey() }
 
     /// Applies the operator's controls, which replace the previous ones.
     public func apply(_ controls: LaneControls) {
@@ -157,17 +148,13 @@ extension SearchWorker: FleetMember {
 
     public var usesMessages: Bool { hasBudgets || policies.values.contains(where: \.sharesByDemand) }
 
-    public var needsOlderRecords: Bool { quota.needsOlderRecords }
-
     public func onWakeUp(_ wake: @escaping @Sendable () -> Void) { quota.onWakeUp(wake) }
-
-    public func topicOpened(_ extent: FleetTopicExtent) { quota.topicOpened(extent) }
 
     public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
         quota.assign(assigned, of: partitions, wasTaken: wasTaken)
     }
 
-    public func receive(_ records: [FleetRecord]) { quota.receive(records) }
+    public func receive(_ news: FleetNews) -> Bool { quota.receive(news) }
 
     public func tick() -> FleetTick { quota.tick() }
 

@@ -23,13 +23,11 @@ public final class QuotaMember {
     private struct Limit {
         let limiter: any SharedRateLimit
         let isByDemand: Bool
-        /// The name under which the fleet shares it.
-        var name: String
+        let name: String
     }
 
     private let shares: [ProviderID: FleetShare]
     private let clock: any MonotonicClock
-    private let onIgnored: (ScopeRelation) -> Void
     private var limits: [Limit] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
     /// The leases granted and received; `nil` if no limit is shared by demand.
@@ -37,35 +35,28 @@ public final class QuotaMember {
     private let budgets: BudgetPolicy?
     /// `nil` if no provider has a daily budget.
     private let reservations: BudgetMember?
-    /// The quota for which each provider's calls count. A missing provider shares its quota with every fleet.
-    private var scopes: [ProviderID: QuotaScope]
 
     /// - Parameters:
     ///   - name: this loop's name in the fleet: unique, and new after each start of the process.
     ///   - shares: how each rate limit is shared; a provider without a limit is missing.
     ///   - budgets: the daily call budgets of the fleet; `nil`: no provider has one.
-    ///   - scopes: the quota for which each provider's calls count.
     ///   - batchFloor: the fraction of its share of a rate limit that a member keeps for its batch work, 0 to 1.
     ///     Interactive demand of others does not reduce it. `nil`: the default of one twentieth.
-    ///   - onIgnored: called for each message of the fleet topic that does not concern this worker's quota.
     public init(
         name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,
-        scopes: [ProviderID: QuotaScope] = [:], batchFloor: Double? = nil, clock: any MonotonicClock,
-        onIgnored: @escaping (ScopeRelation) -> Void = { _ in }
+        batchFloor: Double? = nil, clock: any MonotonicClock
     ) {
         self.shares = shares
         self.budgets = budgets
-        self.scopes = scopes
         self.clock = clock
-        self.onIgnored = onIgnored
 
         reservations = budgets.map { budgets in
             BudgetMember(
                 name: name, budgets: Self.byName(budgets.callsPerDay), reserves: Self.byName(budgets.reserved),
-                scopes: Self.byName(scopes), at: clock.now)
+                at: clock.now)
         }
 
-        let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
+        let leased = shares.filter { $0.value == .byDemand }.keys.map(\.rawValue)
         leases = leased.isEmpty ? nil : LeaseMember(name: name, limits: leased, batchFloor: batchFloor, at: clock.now)
     }
 
@@ -78,26 +69,15 @@ public final class QuotaMember {
     /// Adds a provider's rate limit, and keeps its share up to date.
     public func add(_ limit: any SharedRateLimit) {
         limit.assign(ownership.assigned.count, of: ownership.partitions)
-        limits.append(Limit(limiter: limit, isByDemand: shares[limit.id] == .byDemand, name: limitName(of: limit.id)))
+        limits.append(Limit(limiter: limit, isByDemand: shares[limit.id] == .byDemand, name: limit.id.rawValue))
     }
 
-    /// Returns the access to a provider's daily call budget; `nil` if it has none.
-    public func budget(of provider: ProviderID) -> BudgetAccess? { reservations?.access(to: provider.rawValue) }
-
-    /// Counts a provider's calls for another quota, because its key has changed.
-    public func renewScope(_ scope: QuotaScope, of provider: ProviderID) {
-        leases?.rename(limitName(of: provider), to: scope.name)
-        reservations?.renewScope(scope, of: provider.rawValue)
-        scopes[provider] = scope
-        for index in limits.indices { limits[index].name = limitName(of: limits[index].limiter.id) }
-    }
-
-    /// Returns the name under which the fleet shares a provider's rate limit.
-    private func limitName(of provider: ProviderID) -> String { scopes[provider]?.name ?? provider.rawValue }
+    /// Returns the account of a provider's daily call budget; `nil` if it has none.
+    public func budget(of provider: ProviderID) -> BudgetAccount? { reservations?.account(provider.rawValue) }
 
     // MARK: - Events
 
-    public func onWakeUp(_ wake: @escaping () -> Void) { reservations?.onWant = wake }
+    public func onWakeUp(_ wake: @escaping () -> Void) { reservations?.onWant(wake) }
 
     /// Updates the shares for the partitions that this loop owns. Call it before a revocation is acknowledged, and
     /// after an assignment.
@@ -110,42 +90,25 @@ public final class QuotaMember {
         updateShares(at: clock.now)
     }
 
-    /// Called when the fleet topic has been opened, for the first time or again. `receive` follows for each record.
-    public func topicOpened(_ extent: FleetTopicExtent) {
-        reservations?.begin(extent, at: clock.now)
-    }
-
-    /// True if the records since `topicOpened` are not sufficient, so that the topic must be read from its oldest
-    /// record on.
-    public var needsOlderRecords: Bool { reservations?.needsOlderRecords ?? false }
-
-    /// Processes records of the fleet topic in their order, including this member's own.
-    public func receive(_ records: [FleetRecord]) {
+    /// Processes what was read from the fleet topic.
+    /// - Returns: true if the topic must be read from its oldest record on.
+    public func receive(_ news: FleetNews) -> Bool {
         let now = clock.now
-        for record in records {
+        if let extent = news.opened { reservations?.begin(extent, at: now) }
+        for record in news.records {
+            var budget: BudgetMessage?
             switch record.message {
-            case .shares(let message):
-                if !record.isOld { receive(message, at: now) }
-                reservations?.read(nil, at: record.offset, now: now)
-            case .budget(let message):
-                if !record.isOld, let reservations { report(reservations.relation(of: message)) }
-                reservations?.read(message, at: record.offset, now: now)
-            case .control, nil: reservations?.read(nil, at: record.offset, now: now)
+            case .shares(let message): if !record.isOld { leases?.receive(message, at: now) }
+            case .budget(let message): budget = message
+            case .control, nil: break
             }
+            reservations?.read(budget, at: record.offset, now: now)
         }
-        if leases != nil { updateShares(at: now) }
-        if let reservations { review(reservations, at: now) }
-    }
-
-    private func receive(_ message: LeaseMessage, at now: Instant) {
-        guard let leases else { return }
-        report(leases.relation(of: message))
-        leases.receive(message, at: now)
-    }
-
-    /// Reports an ignored message, which does not concern this worker's quota.
-    private func report(_ relation: ScopeRelation) {
-        if relation != .own { onIgnored(relation) }
+        if !news.records.isEmpty {
+            updateShares(at: now)
+            if let reservations { review(reservations, at: now) }
+        }
+        return reservations?.needsOlderRecords ?? false
     }
 
     // MARK: - Time
@@ -174,7 +137,7 @@ public final class QuotaMember {
     private func review(_ reservations: BudgetMember, at now: Instant) {
         reservations.review(at: now)
         for provider in reservations.takeWarnings() {
-            guard let id = ProviderID(rawValue: provider), let account = reservations.account(of: provider) else {
+            guard let id = ProviderID(rawValue: provider), let account = reservations.account(provider) else {
                 continue
             }
             budgets?.onWarning(id, account.status)

@@ -40,13 +40,13 @@ public enum RequestClass: String, Sendable, Hashable, CaseIterable {
 /// A loop's demand for a limit, by class of request. Amounts are fractions of the limit, 0 to 1.
 public struct LimitDemand: Sendable, Hashable {
     /// The demand of both classes.
-    public let total: Double
+    public var total: Double
     /// The demand of interactive requests; the rest of `total` is that of batch requests.
-    public let interactive: Double
+    public var interactive: Double
     /// The number of tenants with waiting interactive requests; 1 if tenants are not distinguished.
-    public let interactiveTenants: Int
+    public var interactiveTenants: Int
     /// The number of tenants with waiting batch requests, counted likewise.
-    public let batchTenants: Int
+    public var batchTenants: Int
 
     /// - Parameter total: Limited to 0 to 1.
     /// - Parameter interactive: Limited to 0 to `total`. `nil`: all of it.

@@ -44,16 +44,9 @@ extension WorkerLane {
 
 /// The lane's connection to the fleet. `LaneGroup` passes it the records of the fleet topic.
 extension WorkerLane {
-    /// Called when the fleet topic has been opened, for the first time or again.
-    package func fleetTopicOpened(_ extent: FleetTopicExtent) async { await rebalancing.fleet.topicOpened(extent) }
-
-    /// Processes records of the fleet topic, in their order.
-    package func receive(_ records: [FleetRecord]) async { await rebalancing.fleet.receive(records) }
-
-    /// `true` if the fleet topic must be read from its oldest record on.
-    package var needsOlderFleetRecords: Bool {
-        get async { await rebalancing.fleet.needsOlderRecords }
-    }
+    /// Processes what was read from the fleet topic.
+    /// - Returns: `true` if it must be read from its oldest record on.
+    package func receive(_ news: FleetNews) async -> Bool { await rebalancing.fleet.receive(news) }
 }
 
 /// The lane's providers, for operators.
@@ -65,9 +58,7 @@ extension WorkerLane {
     package var providerStatuses: [ProviderStatus] { runner.searches?.statuses ?? [] }
 
     /// Call this when a provider has a new key: see `SearchWorker.renewKey`.
-    package func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
-        runner.searches?.renewKey(of: provider, scope: scope)
-    }
+    package func renewKey(of provider: ProviderID) { runner.searches?.renewKey(of: provider) }
 }
 
 extension WorkerLane: RebalanceListener {

@@ -25,7 +25,7 @@ struct BudgetClassesTests {
                 BudgetMember(name: "m\(index)", budgets: ["p": budget], reserves: ["p": reserve], at: time.now)
             }
             calls = try members.map {
-                let access = try #require($0.access(to: "p"))
+                let access = try #require($0.account("p"))
                 return QueuedCalls(budget: access, time: time)
             }
             for member in members { member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
@@ -209,7 +209,7 @@ struct BudgetClassesTests {
             time.settle()
             #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
 
-            let order = BudgetMessage.Order(provider: "p", day: "2026-11-23", limit: 12, time: "now")
+            let order = BudgetMessage.Order("p", day: "2026-11-23", limit: 12, time: "now")
             fleet.append(BudgetMessage(sender: "cli", number: 1, order: order))
             for _ in 0..<4 {
                 ask(fleet, of: .batch, on: owner)

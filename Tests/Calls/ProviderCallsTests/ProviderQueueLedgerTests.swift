@@ -32,7 +32,7 @@ struct ProviderQueueLedgerTests {
             day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
             member = BudgetMember(
                 name: "m", budgets: ["p": Self.budget], reserves: ["p": .calls(20)], at: time.now)
-            let access = try #require(member.access(to: "p"))
+            let access = try #require(member.account("p"))
             var concurrency = ConcurrencyLimit.Configuration(maximum: Self.maximum)
             concurrency.isAdaptive = Bool.random(using: &random)
             calls = QueuedCalls(rate: Self.rate, concurrency: concurrency, budget: access, time: time)

@@ -20,7 +20,7 @@ struct ProviderQueueTests {
             self.time = time
             day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
             member = BudgetMember(name: "m", budgets: ["p": 10], reserves: ["p": .calls(10)], at: time.now)
-            let access = try #require(member.access(to: "p"))
+            let access = try #require(member.account("p"))
             calls = QueuedCalls(budget: access, time: time)
             member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
         }
@@ -161,7 +161,7 @@ struct ProviderQueueTests {
     @Test func `Budget that others take again shuts the provider once`() throws {
         try world { time, owner in
             let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)
-            let access = try #require(member.access(to: "p"))
+            let access = try #require(member.account("p"))
             let (calls, results, shut) = (QueuedCalls(budget: access, time: time), Log<CallEnding?>(), Log<Bool>())
             access.onUsedUp = { shut.note($0 != nil) }
             member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
@@ -170,7 +170,7 @@ struct ProviderQueueTests {
 
             var offset: Int64 = 0
             func append(take: Int, giveBack: Int) {
-                var entry = BudgetMessage.Entry(QuotaScope(provider: "p"), day: day.label, limit: 1, made: [:])
+                var entry = BudgetMessage.Entry("p", day: day.label, limit: 1, made: [:])
                 (entry.take, entry.giveBack) = (take, giveBack)
                 offset += 1
                 let message = BudgetMessage(sender: "other", number: UInt64(offset), entries: [entry])

@@ -21,7 +21,7 @@ extension SearchWorkerTests {
         }
 
         func append(_ message: FleetMessage) async {
-            await worker.receive([FleetRecord(offset: offset, message: message)])
+            _ = await worker.receive(FleetNews(records: [FleetRecord(offset: offset, message: message)]))
             offset += 1
         }
 
@@ -61,7 +61,7 @@ extension SearchWorkerTests {
             taskExecutor: loop, random: SystemRandomNumberGenerator(),
             observer: CallObserver(
                 onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
-        await worker.topicOpened(FleetTopicExtent(first: 0, end: 0, oldest: 0))
+        _ = await worker.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 0, oldest: 0)))
         return (worker, BudgetLog(worker, clock: clock))
     }
 
@@ -111,7 +111,7 @@ extension SearchWorkerTests {
 
         let held = Task { try await log.serve { await self.ask(worker, [service], self.request("held")) } }
         try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        let order = BudgetMessage.Order(provider: "hotpepper", day: "2026-11-23", limit: 5, time: "now")
+        let order = BudgetMessage.Order("hotpepper", day: "2026-11-23", limit: 5, time: "now")
         await log.append(.budget(BudgetMessage(sender: "person", number: 1, order: order)))
         #expect(code(try await held.value) == nil)
         #expect(service.calls == 2)

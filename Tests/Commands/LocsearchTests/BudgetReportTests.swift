@@ -21,7 +21,7 @@ struct BudgetReportTests {
     private var ledger: BudgetLedger {
         var ledger = BudgetLedger()
         let entry = BudgetMessage.Entry(
-            QuotaScope(provider: "hotpepper"), day: "2026-11-23", limit: 3000, take: 1300,
+            "hotpepper", day: "2026-11-23", limit: 3000, take: 1300,
             made: ["search/hotpepper": 1200, "details/hotpepper": 60])
         ledger.apply(BudgetMessage(sender: "a", number: 1, entries: [entry]), at: 0)
         return ledger
@@ -57,7 +57,7 @@ struct BudgetReportTests {
     /// A percentage refers to the budget that an operator has ordered.
     @Test func `The calls reserved for interactive requests are shown`() {
         var ledger = ledger
-        let order = BudgetMessage.Order(provider: "hotpepper", day: "2026-11-23", limit: 4000, time: "now")
+        let order = BudgetMessage.Order("hotpepper", day: "2026-11-23", limit: 4000, time: "now")
         ledger.apply(BudgetMessage(sender: "person", number: 1, order: order), at: 1)
         let report = BudgetReport(
             ledger, callsPerDay: [.googlePlaces: 500],
@@ -74,7 +74,7 @@ struct BudgetReportTests {
     @Test func `An order and a reset are shown`() {
         var ledger = ledger
         let order = BudgetMessage.Order(
-            provider: "hotpepper", day: "2026-11-23", limit: 4000, isReset: true, time: "2026-11-23T11:59:00Z")
+            "hotpepper", day: "2026-11-23", limit: 4000, isReset: true, time: "2026-11-23T11:59:00Z")
         ledger.apply(BudgetMessage(sender: "person", number: 1, order: order), at: 1)
         let line = BudgetReport(ledger, callsPerDay: [:], days: days, at: date).lines.first
         #expect(line?.budget == 4000)

@@ -14,7 +14,7 @@ struct BudgetTopicTests {
     /// Returns a message in which a member reports calls that it made.
     private func report(_ calls: Int, number: UInt64, snapshot: BudgetMessage.Snapshot? = nil) -> BudgetMessage {
         let entry = BudgetMessage.Entry(
-            QuotaScope(provider: "hotpepper"), day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
+            "hotpepper", day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
         return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], snapshot: snapshot)
     }
 
@@ -24,8 +24,7 @@ struct BudgetTopicTests {
         message.sender = "somebody else"
         var ledger = BudgetLedger()
         ledger.apply(message, at: 0)
-        let fleet = QuotaScopes(group: "location-search-worker", requestsTopic: "location-search.requests").fleet
-        return BudgetMessage.Snapshot(offset: offset, fleet: fleet, ledger: ledger)
+        return BudgetMessage.Snapshot(offset: offset, ledger: ledger)
     }
 
     /// Writes messages to a new topic, and returns the number of calls according to the topic; `nil` if it has no count.
@@ -35,7 +34,9 @@ struct BudgetTopicTests {
         let topic = broker.name("fleet")
         let producer = try TestProducer(broker.bootstrapServers)
         for message in messages {
-            try await producer.send(FleetCodec.bytes(of: .budget(message)), to: topic, partition: 0)
+            let codec = FleetCodec(group: "location-search-worker", requestsTopic: "location-search.requests")
+            let value = codec.bytes(of: .budget(message))
+            try await producer.send(ProducerRecord(topic: topic, partition: 0, value: value))
         }
 
         let settings = try Settings.load(
@@ -65,25 +66,5 @@ struct BudgetTopicTests {
 
     @Test func `An empty topic gives no count`() async throws {
         #expect(try await used([], history: 2) == nil)
-    }
-
-    // MARK: - Digests, which workers of several versions must compute alike
-
-    private let scopes = QuotaScopes(group: "workers", requestsTopic: "requests")
-
-    /// The expected digests are those of Python's `hmac.new(key, text, "sha256")`, with zero bytes between the key's parts.
-    @Test func `A digest is the start of an HMAC`() {
-        #expect(scopes.fleet == "17d30eab24")
-        #expect(scopes.scope(of: .hotpepper, key: "secret").key == "525e0fc691")
-    }
-
-    @Test func `Digests distinguish keys and fleets`() {
-        let others = QuotaScopes(group: "workers", requestsTopic: "others")
-        let digests = [
-            scopes.scope(of: .hotpepper, key: "secret").key, scopes.scope(of: .hotpepper, key: "another").key,
-            scopes.scope(of: .hotpepper, key: "").key, others.scope(of: .hotpepper, key: "secret").key,
-        ]
-        #expect(Set(digests).count == digests.count)
-        #expect(scopes.scope(of: .hotpepper, key: nil).key == nil)
     }
 }

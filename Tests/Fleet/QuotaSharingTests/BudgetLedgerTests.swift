@@ -6,23 +6,20 @@ import Testing
 struct BudgetLedgerTests {
     private static func message(
         _ number: UInt64, from sender: String = "a", take: Int = 0, giveBack: Int = 0, made: Int = 0, limit: Int = 10,
-        day: String = "2026-11-23", for scope: QuotaScope = QuotaScope(provider: "p")
+        day: String = "2026-11-23"
     ) -> BudgetMessage {
         BudgetMessage(
             sender: sender, number: number,
             entries: [
                 BudgetMessage.Entry(
-                    scope, day: day, limit: limit, take: take, giveBack: giveBack,
+                    "p", day: day, limit: limit, take: take, giveBack: giveBack,
                     made: made > 0 ? ["search": made] : [:])
             ])
     }
 
-    private static func order(
-        _ number: UInt64, limit: Int? = nil, isReset: Bool = false, fleet: String? = nil
-    ) -> BudgetMessage {
+    private static func order(_ number: UInt64, limit: Int? = nil, isReset: Bool = false) -> BudgetMessage {
         let order = BudgetMessage.Order(
-            provider: "p", fleet: fleet, day: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z"
-        )
+            "p", day: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z")
         return BudgetMessage(sender: "person \(number)", number: 1, order: order)
     }
 
@@ -77,6 +74,14 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(4, take: 2), at: 3)?.warned == [])
     }
 
+    @Test func `Clock that is wrong by years does not push the present day out`() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: 4), at: 0)
+        ledger.apply(Self.message(1, from: "wrong", take: 4, day: "2099-01-01"), at: 1)
+        ledger.apply(Self.message(2, from: "wrong", take: 4, day: "1970-01-01"), at: 2)
+        #expect(ledger.left(of: "p", on: "2026-11-23", limit: 10) == 6)
+    }
+
     @Test(arguments: [Int.min, -1, Int.max])
     func `Hostile numbers do not overflow`(number: Int) {
         var ledger = BudgetLedger()
@@ -85,70 +90,14 @@ struct BudgetLedgerTests {
         #expect(ledger.days["p"]?["2026-11-23"]?.taken ?? -1 >= 0)
     }
 
-    // MARK: - Scopes
-
-    private static func scope(_ fleet: String?, _ key: String? = nil) -> QuotaScope {
-        QuotaScope(provider: "p", fleet: fleet, key: key)
-    }
-
-    private static func taken(_ scope: QuotaScope, in ledger: BudgetLedger) -> Int? {
-        ledger.day("2026-11-23", of: scope)?.taken
-    }
-
-    @Test func `Each fleet and each key has a separate budget`() {
+    @Test func `State is the same after it was written and read`() {
         var ledger = BudgetLedger()
-        for (offset, scope) in [Self.scope("f", "k"), Self.scope("g", "k"), Self.scope("f", "l")].enumerated() {
-            let message = Self.message(1, from: scope.name, take: 10, for: scope)
-            #expect(ledger.apply(message, at: Int64(offset))?.granted == [10])
-        }
-        #expect(ledger.apply(Self.message(2, take: 1, for: Self.scope("f", "k")), at: 3)?.granted == [0])
-    }
-
-    /// Workers without scopes share one budget. Other workers must not reserve the calls that these have taken.
-    @Test func `Calls of older workers count for every fleet`() {
-        var ledger = BudgetLedger()
-        ledger.apply(Self.message(1, from: "known", take: 1, for: Self.scope("f", "k")), at: 0)
-        #expect(ledger.apply(Self.message(1, from: "old", take: 4), at: 1)?.granted == [4])
-
-        #expect(ledger.left(of: Self.scope("f", "k"), on: "2026-11-23", limit: 10) == 5)
-        #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 6)
-        #expect(ledger.apply(Self.message(1, from: "new", take: 10, for: Self.scope("g", "k")), at: 2)?.granted == [6])
-        ledger.apply(Self.message(2, from: "old", giveBack: 2), at: 3)
-        #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 2)
-    }
-
-    @Test func `An order applies to every key of its fleet, also to later ones`() {
-        var ledger = BudgetLedger()
-        ledger.apply(Self.message(1, from: "a", take: 1, for: Self.scope("f", "k")), at: 0)
-        ledger.apply(Self.message(1, from: "b", take: 1, for: Self.scope("g", "k")), at: 1)
-        ledger.apply(Self.order(1, limit: 3, fleet: "f"), at: 2)
-
-        #expect(ledger.left(of: Self.scope("f", "k"), on: "2026-11-23", limit: 10) == 2)
-        #expect(ledger.left(of: Self.scope("f", "later"), on: "2026-11-23", limit: 10) == 3)
-        #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 9)
-    }
-
-    private static func renewal(_ number: UInt64, from sender: String, _ old: String, _ new: String) -> BudgetMessage {
-        BudgetMessage(
-            sender: sender, number: number,
-            renewals: [BudgetMessage.Renewal(provider: "p", fleet: "f", old: old, new: new)])
-    }
-
-    @Test func `A replaced key continues with the budget of the old one`() {
-        var ledger = BudgetLedger()
-        ledger.apply(Self.message(1, from: "a", take: 6, for: Self.scope("f", "old")), at: 0)
-        // One worker was restarted with the new key, another read it from its file.
-        ledger.apply(Self.message(1, from: "restarted", take: 1, for: Self.scope("f", "new")), at: 1)
-        ledger.apply(Self.renewal(2, from: "a", "old", "new"), at: 2)
-        #expect(Self.taken(Self.scope("f", "new"), in: ledger) == 7)
-
-        ledger.apply(Self.message(2, from: "restarted", take: 2, for: Self.scope("f", "new")), at: 3)
-        #expect(Self.taken(Self.scope("f", "old"), in: ledger) == 9)
-        // Back to the old key, reported twice.
-        ledger.apply(Self.renewal(3, from: "a", "new", "old"), at: 4)
-        ledger.apply(Self.renewal(3, from: "b", "old", "new"), at: 5)
-        #expect(ledger.apply(Self.message(4, from: "a", take: 9, for: Self.scope("f", "old")), at: 6)?.granted == [1])
-        #expect(ledger.accounts(of: "p", fleet: "f").count == 1)
+        ledger.apply(Self.message(1, take: 4, made: 2), at: 0)
+        ledger.apply(Self.order(1, limit: 5, isReset: true), at: 1)
+        let message = BudgetMessage(
+            sender: "a", number: 2, snapshot: BudgetMessage.Snapshot(offset: 1, ledger: ledger))
+        let codec = FleetCodec(fleet: "f")
+        #expect(codec.message(codec.bytes(of: .budget(message))) == .budget(message))
     }
 
     @Test func `A reset of a day without calls does not hide its warning`() {
@@ -168,7 +117,7 @@ struct BudgetLedgerTests {
             ledger.apply(Self.message(number, made: 1), at: Int64(day * 2 + 1))
         }
         #expect(ledger.days["p"]?.count == 4)
-        #expect(ledger.left(of: Self.scope(nil), on: "2026-11-23", limit: 10) == 6)
+        #expect(ledger.left(of: "p", on: "2026-11-23", limit: 10) == 6)
     }
 
     @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
@@ -178,11 +127,13 @@ struct BudgetLedgerTests {
             "touched":\(number)}
             """
         let text = """
-            {"days":{"p":{"2026-11-23":\(day)}},"renewed":{},"heard":{"a":{"number":7,"offset":\(number)}},\
+            {"days":{"p":{"2026-11-23":\(day)}},"heard":{"a":{"number":7,"offset":\(number)}},\
             "cleaned":\(number)}
             """
-        let message = #"{"budget":{"sender":"b","number":1,"entries":[],"state":{"offset":0,"ledger":\#(text)}}}"#
-        guard case .budget(let budget) = FleetCodec.message(Array(message.utf8)), var ledger = budget.snapshot?.ledger
+        let message =
+            #"{"fleet":"f","budget":{"sender":"b","number":1,"entries":[],"state":{"offset":0,"ledger":\#(text)}}}"#
+        guard case .budget(let budget) = FleetCodec(fleet: "f").message(Array(message.utf8)),
+            var ledger = budget.snapshot?.ledger
         else {
             return #expect(Bool(false), "the state is not read")
         }

@@ -9,16 +9,11 @@ struct BudgetMemberTests {
     private static let start = Instant.now
     private static let day = BudgetDay(label: "2026-11-23", end: start + .seconds(86_400))
 
-    private static func scope(_ provider: String, _ key: String = "k") -> QuotaScope {
-        QuotaScope(provider: provider, fleet: "f", key: key)
-    }
-
     /// Returns a member that has read an empty topic.
     private static func member(_ budgets: [String: Int], name: String = "m-0") -> BudgetMember {
-        let scopes = budgets.keys.reduce(into: [:]) { $0[$1] = scope($1) }
-        let member = BudgetMember(name: name, budgets: budgets, scopes: scopes, at: start)
+        let member = BudgetMember(name: name, budgets: budgets, at: start)
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: start)
-        for provider in budgets.keys { member.account(of: provider)?.reservation.begin(day) }
+        for account in budgets.keys { member.account(account)?.reservation.begin(day) }
         return member
     }
 
@@ -45,21 +40,21 @@ struct BudgetMemberTests {
 
     @Test func `Idle and used-up providers do not delay others when the topic times out`() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
-        let busy = try #require(member.accounts.firstIndex { $0.provider == "busy" })
+        let busy = try #require(member.accounts.firstIndex { $0.name == "busy" })
         member.accounts[busy].setWaiting(1)
         var now = Self.start
         let message = try #require(member.tick(at: now))
         member.read(message, at: 0, now: now)
-        #expect(member.accounts[busy].tryTake(at: now) != nil)
+        #expect(member.accounts[busy].take(at: now) != nil)
         member.accounts[busy].setWaiting(0)
 
         // The next reservation is not read back.
         while member.tick(at: now) == nil, now < Self.start + .seconds(20) {
-            _ = member.accounts[busy].tryTake(at: now)
+            _ = member.accounts[busy].take(at: now)
             now += .milliseconds(100)
         }
         now += .seconds(4)
-        while member.accounts[busy].tryTake(at: now) != nil {}
+        while member.accounts[busy].take(at: now) != nil {}
         #expect(member.isTimedOut(at: now), "the one that is asked for lacks calls")
 
         member.read(BudgetMessage(sender: "other", number: 1), at: 1, now: now)
@@ -85,7 +80,7 @@ struct BudgetMemberTests {
                 member.read(message, at: offset, now: now)
                 offset += 1
             }
-            while member.accounts[0].tryTake(at: now) != nil {}
+            while member.accounts[0].take(at: now) != nil {}
             now += .milliseconds(100)
         }
 
@@ -106,72 +101,63 @@ struct BudgetMemberTests {
     }
 
     @Test func `Only members with the budget answer a question`() throws {
-        for (provider, fleet, isAnswered) in [("p", "f", true), ("p", "g", false), ("q", "f", false)] {
+        for (question, isAnswered) in [("p", true), ("q", false)] {
             let member = Self.member(["p": 1000])
-            let question = BudgetMessage.Question(provider: provider, fleet: fleet)
             member.read(BudgetMessage(sender: "person", number: 1, question: question), at: 0, now: Self.start)
             #expect((member.tick(at: Self.start + .seconds(1))?.answers == "person") == isAnswered)
         }
     }
 
-    @Test func `A replaced key is published until it is read back`() throws {
+    @Test func `Topic that was made anew is told what is taken`() throws {
         let member = Self.member(["p": 1000])
-        member.renewScope(Self.scope("p", "l"), of: "p")
-        let lost = try #require(member.tick(at: Self.start + .seconds(1)))
-        #expect(lost.renewals?.map(\.new) == ["l"])
-
-        let again = try #require(member.tick(at: Self.start + .seconds(5)))
-        #expect(again.renewals?.map(\.new) == ["l"])
-        member.read(again, at: 0, now: Self.start + .seconds(5))
-        member.accounts[0].setWaiting(1)
-        #expect(try #require(member.tick(at: Self.start + .seconds(9))).renewals == nil)
-    }
-
-    @Test func `The calls taken are published to a recreated topic`() throws {
-        let member = Self.member(["p": 1000])
-        member.read(Self.spent(400, of: 1000), at: 0, now: Self.start)
+        let entry = BudgetMessage.Entry("p", day: Self.day.label, limit: 1000, take: 400)
+        member.read(BudgetMessage(sender: "other", number: 1, entries: [entry]), at: 0, now: Self.start)
 
         member.begin(Self.remade(), at: Self.start)
         #expect(member.isReady)
         let message = try #require(member.tick(at: Self.start + .seconds(1)))
-        let new = Self.newcomer(1000)
+        let new = BudgetMember(name: "new-0", budgets: ["p": 1000], at: Self.start)
+        new.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
         new.read(message, at: 0, now: Self.start)
-        #expect(Self.left(new, of: 1000) == 600)
+        #expect(new.ledger.left(of: "p", on: Self.day.label, limit: 1000) == 600)
     }
 
     /// The topic is recreated while the member reads it again from its beginning, because unread records were deleted.
     @Test func `The count is kept when the topic is recreated while it is read again`() throws {
         let member = Self.member(["p": 10])
-        member.read(Self.spent(10, of: 10), at: 0, now: Self.start)
+        let spent = BudgetMessage.Entry("p", day: Self.day.label, limit: 10, take: 10)
+        member.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
 
         member.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
         #expect(!member.isReady)
         member.begin(Self.remade(), at: Self.start)
         #expect(member.isReady)
-        #expect(Self.left(member, of: 10) == 0)
+        #expect(member.ledger.left(of: "p", on: Self.day.label, limit: 10) == 0)
         #expect(member.tick(at: Self.start + .seconds(1))?.snapshot != nil)
     }
 
     /// A member that starts on a recreated topic may read it before the others have written the day's count.
     @Test func `A member that started before the state adopts it`() throws {
         let known = Self.member(["p": 10])
-        known.read(Self.spent(10, of: 10), at: 0, now: Self.start)
+        let spent = BudgetMessage.Entry("p", day: Self.day.label, limit: 10, take: 10)
+        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
 
-        let new = Self.newcomer(10, end: 0)
-        new.account(of: "p")?.reservation.begin(Self.day)
+        let new = BudgetMember(name: "new-0", budgets: ["p": 10], at: Self.start)
+        new.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: Self.start)
+        new.account("p")?.reservation.begin(Self.day)
         new.accounts[0].setWaiting(1)
         let reservation = try #require(new.tick(at: Self.start))
         known.begin(Self.remade(), at: Self.start)
         for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
-        #expect(Self.left(new, of: 10) == 9)
+        #expect(new.ledger.left(of: "p", on: Self.day.label, limit: 10) == 9)
 
         let state = try #require(known.tick(at: Self.start + .seconds(1)))
         for member in [known, new] {
             member.read(state, at: 1, now: Self.start + .seconds(1))
-            #expect(Self.left(member, of: 10) == 0)
+            #expect(member.ledger.left(of: "p", on: Self.day.label, limit: 10) == 0)
         }
         #expect(
-            new.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
+            new.accounts[0].take(at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
         #expect(new.ledger == known.ledger)
     }
 
@@ -180,20 +166,22 @@ struct BudgetMemberTests {
     /// The first record of the new topic is about something else, and the count is written before that record is read.
     @Test func `A member with an older count adopts the state`() throws {
         let (known, behind) = (Self.member(["p": 10]), Self.member(["p": 10], name: "behind-0"))
-        known.read(Self.spent(10, of: 10), at: 0, now: Self.start)
+        let spent = BudgetMessage.Entry("p", day: Self.day.label, limit: 10, take: 10)
+        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
 
         for member in [known, behind] { member.begin(Self.remade(end: 1), at: Self.start) }
         let state = try #require(known.tick(at: Self.start + .seconds(1)))
         for member in [known, behind] {
             member.read(nil, at: 0, now: Self.start + .seconds(1))
             member.read(state, at: 1, now: Self.start + .seconds(1))
-            #expect(Self.left(member, of: 10) == 0)
+            #expect(member.ledger.left(of: "p", on: Self.day.label, limit: 10) == 0)
         }
     }
 
     /// Three members have read different parts of the deleted topic. The one with the oldest count writes first.
     @Test func `The count is that of the member that has read most`() throws {
         let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
+        let entry = BudgetMessage.Entry("p", day: Self.day.label, limit: 100, take: 30)
         for (number, member) in members.enumerated() {
             for offset in 0...number {
                 let spent = Self.spent(30, of: 100, number: UInt64(offset + 1))
@@ -208,14 +196,15 @@ struct BudgetMemberTests {
             member.read(again, at: 0, now: Self.start)
         }
         let written = try members.map { try #require($0.tick(at: Self.start + .seconds(1))) }
-        let new = Self.newcomer(100)
+        let new = BudgetMember(name: "new-0", budgets: ["p": 100], at: Self.start)
+        new.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
         new.read(again, at: 0, now: Self.start)
         for (offset, message) in written.enumerated() {
             for member in members + [new] { member.read(message, at: Int64(offset + 1), now: Self.start + .seconds(2)) }
         }
 
         for member in members + [new] {
-            #expect(Self.left(member, of: 100) == 0)
+            #expect(member.ledger.left(of: "p", on: Self.day.label, limit: 100) == 0)
             #expect(member.ledger == members[2].ledger)
         }
     }

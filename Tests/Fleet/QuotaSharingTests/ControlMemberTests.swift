@@ -15,12 +15,12 @@ struct ControlMemberTests {
         return order
     }
 
-    private func message(_ order: ControlOrder, fleet: String = "f") -> ControlMessage {
-        ControlMessage(sender: "tool", fleet: fleet, order: order)
+    private func message(_ order: ControlOrder) -> ControlMessage {
+        ControlMessage(sender: "tool", order: order)
     }
 
     private func snapshot(_ orders: [ControlOrder], upTo offset: Int64) -> ControlMessage {
-        ControlMessage(sender: "other", fleet: "f", snapshot: ControlMessage.Snapshot(offset: offset, orders: orders))
+        ControlMessage(sender: "other", snapshot: ControlMessage.Snapshot(offset: offset, orders: orders))
     }
 
     /// Returns a process that has read these records of a topic.
@@ -28,8 +28,9 @@ struct ControlMemberTests {
     private func member(
         _ records: [ControlMessage?], from first: Int64 = 0, oldest: Int64 = 0, named name: String = "a"
     ) -> ControlMember {
-        let member = ControlMember(name: name, fleet: "f", at: start)
-        member.begin(FleetTopicExtent(first: first, end: first + Int64(records.count), oldest: oldest), at: start)
+        let member = ControlMember(name: name, at: start)
+        member.begin(
+            FleetTopicExtent(first: first, end: first + Int64(records.count), oldest: oldest), at: start)
         for (index, record) in records.enumerated() {
             _ = member.read(record, at: first + Int64(index), now: start)
         }
@@ -41,7 +42,7 @@ struct ControlMemberTests {
     }
 
     @Test func `Orders are known once the topic is read to its end`() {
-        let member = ControlMember(name: "a", fleet: "f", at: start)
+        let member = ControlMember(name: "a", at: start)
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
         _ = member.read(message(Self.pause("hotpepper")), at: 0, now: start)
         #expect(!member.isKnown)
@@ -51,11 +52,7 @@ struct ControlMemberTests {
         #expect(paused(member) == ["hotpepper"])
     }
 
-    @Test func `Orders of other fleets are ignored`() {
-        #expect(paused(member([message(Self.pause("hotpepper"), fleet: "other")])) == [])
-    }
-
-    @Test func `A start without a snapshot reads older records`() {
+    @Test func `Start without a snapshot reads older records`() {
         let member = member([nil, nil], from: 10, oldest: 0)
         #expect(member.needsOlderRecords)
         #expect(!member.isKnown)
@@ -93,18 +90,18 @@ struct ControlMemberTests {
         #expect(member.read(message(own), at: 0, now: start) == .order(own, sender: "tool"))
         #expect(member.read(message(Self.pause("hotpepper", for: "b")), at: 1, now: start) == nil)
 
-        let all = ControlMessage(sender: "tool", fleet: "f", question: ControlMessage.Question())
+        let all = ControlMessage(sender: "tool", question: ControlMessage.Question())
         #expect(member.read(all, at: 2, now: start) == .question(ControlMessage.Question(), sender: "tool"))
         let other = ControlMessage(
-            sender: "tool", fleet: "f", question: ControlMessage.Question(order: Self.pause("hotpepper", for: "b")))
+            sender: "tool", question: ControlMessage.Question(order: Self.pause("hotpepper", for: "b")))
         #expect(member.read(other, at: 3, now: start) == nil)
     }
 
     @Test func `Old queries and orders are not answered`() {
-        let member = ControlMember(name: "a", fleet: "f", at: start)
+        let member = ControlMember(name: "a", at: start)
         member.begin(FleetTopicExtent(first: 0, end: 9, oldest: 0), at: start)
         #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
-        let question = ControlMessage(sender: "tool", fleet: "f", question: ControlMessage.Question())
+        let question = ControlMessage(sender: "tool", question: ControlMessage.Question())
         #expect(member.read(question, at: 1, now: start) == nil)
 
         var drain = ControlOrder(.drain, by: "mori", at: 0)
@@ -138,7 +135,7 @@ struct ControlMemberTests {
         var order = Self.pause("hotpepper")
         order.until = 100
         let member = member([message(order)])
-        #expect(member.tick(at: start + .seconds(751), wall: 100) == nil)
+        #expect(member.tick(at: start + .seconds(751), wall: 86_400_100) == nil)
         #expect(member.book.orders.isEmpty)
     }
 

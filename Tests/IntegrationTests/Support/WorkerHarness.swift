@@ -87,11 +87,11 @@ struct WorkerHarness: Sendable {
     // MARK: - Other writers
 
     /// Writes other workers' and operators' messages about budgets.
-    func writeToFleetTopic(_ messages: [BudgetMessage]) async throws {
+    func writeToFleetTopic(_ messages: [BudgetMessage], as codec: FleetCodec) async throws {
         var receipts: [KafkaProducer.Receipt] = []
         for message in messages {
             let record = ProducerRecord(
-                topic: WorkerConfiguration.Topics().fleet, partition: 0, value: FleetCodec.bytes(of: .budget(message)))
+                topic: WorkerConfiguration.Topics().fleet, partition: 0, value: codec.bytes(of: .budget(message)))
             receipts.append(try await sender.handOver(record))
         }
         for receipt in receipts { _ = try await sender.confirm(receipt) }

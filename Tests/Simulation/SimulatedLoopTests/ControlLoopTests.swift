@@ -15,16 +15,16 @@ struct ControlLoopTests {
         let loop = simulation.makeLoop("controls")
         var log = Logger(label: "controls")
         log.logLevel = .critical
-        let policy = ControlPolicy(worker: "w", fleet: "f", concurrency: 8, loops: 1)
+        let policy = ControlPolicy(worker: "w", concurrency: 8, loops: 1)
         let controls = FleetControls(policy, name: "a", loop: loop.eventLoop, log: log)
 
         simulation.spawn(on: loop) {
             var order = ControlOrder(.pauseIntake, by: "mori", at: loop.eventLoop.wallNow.milliseconds)
             order.until = order.at + 2000
-            let message = ControlMessage(sender: "tool", fleet: "f", order: order)
-            await controls.topicOpened(FleetTopicExtent(first: 0, end: 0, oldest: 0))
-            await controls.receive([FleetRecord(offset: 0, message: .control(message))])
-            await controls.topicOpened(FleetTopicExtent(first: 0, end: 9, oldest: 0))
+            let message = ControlMessage(sender: "tool", order: order)
+            _ = await controls.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 0, oldest: 0)))
+            _ = await controls.receive(FleetNews(records: [FleetRecord(offset: 0, message: .control(message))]))
+            _ = await controls.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 9, oldest: 0)))
             await controls.run()
         }
         try simulation.run(for: .seconds(10))

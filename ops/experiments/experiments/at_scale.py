@@ -61,28 +61,27 @@ BUDGET = {"providers.hotpepper.callsPerDay": 100_000, "providers.hotpepper.dayBe
 
 def fleet_messages(group: int, number: int):
     """Yields what a worker of another group writes: its demand for one limit, and its entry for one budget."""
-    sender, fleet, key = f"other-{group}", f"{group:010x}", f"{group * 7:010x}"
-    limit = {"demand": 0.5, "acknowledged": {sender: number}}
+    sender, fleet = f"other-{group}", f"group-{group}/requests"
+    limit = {"demand": {"interactive": 0.5, "total": 0.5}, "acknowledged": {sender: number}}
     yield {
+        "fleet": fleet,
         "shares": {
             "sender": sender,
             "number": number,
             "owned": 4,
             "of": 4,
-            "limits": {f"hotpepper/{fleet}/{key}": limit},
-        }
+            "limits": {"hotpepper": limit},
+        },
     }
     entry = {
-        "provider": "hotpepper",
+        "account": "hotpepper",
         "day": datetime.now(UTC).date().isoformat(),
-        "fleet": fleet,
-        "key": key,
         "limit": 100,
         "take": 3,
         "giveBack": 1,
         "made": {"search/hotpepper": 2},
     }
-    yield {"budget": {"sender": sender, "number": number, "entries": [entry]}}
+    yield {"fleet": fleet, "budget": {"sender": sender, "number": number, "entries": [entry]}}
 
 
 def write_messages(lab: Lab, groups: int, until) -> int:

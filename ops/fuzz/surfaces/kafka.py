@@ -538,7 +538,7 @@ class Fleet(KafkaSurface):
             for line in (Path(__file__).parent.parent / "seeds" / "fleet.jsonl").read_text().splitlines()
             if line
         ]
-        self.members = {f"{kind}.{name}" for seed in self.seeds for kind, content in seed for name, _ in content}
+        self.members = {f"{kind}.{name}" for seed in self.seeds for kind, content in seed[1:] for name, _ in content}
 
     def make(self, chance: random.Random, number: int) -> dict:
         mutate = Mutator(chance)
@@ -558,7 +558,7 @@ class Fleet(KafkaSurface):
         }
 
     def start(self) -> None:
-        self.sender, self.last, self.offset, self.scope = "nobody", 1, 0, (b"f", b"h", b"g")
+        self.sender, self.last, self.offset, self.fleet = "nobody", 1, 0, "f"
         self.ours: set[int] = set()
         self.start_broker()
         self.provider = Provider.start(self.processes, self.locsearch)
@@ -581,15 +581,13 @@ class Fleet(KafkaSurface):
         return datetime.now(ZoneInfo(zone)).strftime("%Y-%m-%d").encode()
 
     def feed(self, inputs: list[dict]) -> None:
-        """Puts what the worker calls itself, its limits and its newest message in the places that seeds have for them,
+        """Puts what the worker calls itself, its fleet and its newest message in the places that seeds have for them,
         and the present days."""
         filled = {
             b"$SENDER": self.sender.encode(),
             b'"$NUMBER"': str(self.last).encode(),
             b'"$OFFSET"': str(self.offset).encode(),
-            b"$FLEET": self.scope[0],
-            b"$KEY-HP": self.scope[1],
-            b"$KEY-GP": self.scope[2],
+            b"$FLEET": self.fleet.encode(),
             b"$DAY-TOKYO": self.today("Asia/Tokyo"),
             b"$DAY-LA": self.today("America/Los_Angeles"),
         }
@@ -620,14 +618,12 @@ class Fleet(KafkaSurface):
             self.learn(json.loads(message.value()))
 
     def learn(self, word: dict) -> None:
-        """Notes what the worker calls itself and its limits. What it says has no members that the seeds do not know."""
+        """Notes what the worker calls itself and its fleet. What it says has no members that the seeds do not know."""
+        self.fleet = word.pop("fleet")
         kind, content = next(iter(word.items()))
         if content["sender"].startswith("locsearch budget"):
             return
         self.sender, self.last = content["sender"], content["number"]
-        limits = {name.split("/")[0]: name.split("/") for name in content.get("limits", {}) if name.count("/") == 2}
-        if {"hotpepper", "google-places"} <= set(limits):
-            self.scope = tuple(part.encode() for part in (*limits["hotpepper"][1:], limits["google-places"][2]))
         if unknown := {f"{kind}.{name}" for name in content} - self.members:
             self.members |= unknown
             print(

@@ -213,7 +213,7 @@ final class ProviderCaller {
     }
 
     @inline(never)
-    private func countBudgeted(_ call: SharedCall, permit: BudgetAccess.Permit, at now: Instant) {
+    private func countBudgeted(_ call: SharedCall, permit: BudgetAccount.Permit, at now: Instant) {
         let priceClass = call.query.priceClass(followUp: call.attempt.followUp)
         let kind = CallKind(operation: call.query.request.operation, priceClass: priceClass)
         queue.limits.budget?.noteMade(permit, as: kind.name, at: now)

@@ -47,7 +47,7 @@ final class ProviderClient: SharedRateLimit {
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         startCall: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderQuery) -> Void,
-        random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?, observer: CallObserver
+        random: any RandomNumberGenerator & Sendable, budget: BudgetAccount?, observer: CallObserver
     ) {
         self.id = id
         self.policy = policy

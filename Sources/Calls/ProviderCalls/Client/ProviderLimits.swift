@@ -35,14 +35,14 @@ final class ProviderLimits {
     var bucket: RateBucket
     let concurrency: ConcurrencyLimit
     /// `nil` for a provider without a daily budget.
-    let budget: BudgetAccess?
+    let budget: BudgetAccount?
     private let now: () -> Instant
     /// Called when a call has returned what it did not use.
     var onGivenBack: (() -> Void)?
 
     init(
         _ provider: ProviderID, breaker: CircuitBreaker, bucket: RateBucket, concurrency: ConcurrencyLimit,
-        budget: BudgetAccess?, timekeeper: any Timekeeper
+        budget: BudgetAccount?, timekeeper: any Timekeeper
     ) {
         now = { timekeeper.now }
         self.provider = provider
@@ -69,7 +69,7 @@ final class ProviderLimits {
         return Grant(breakerPermit: breaker.take(at: now), permit: concurrency.take(at: now), turn: turn)
     }
 
-    fileprivate func takeBack(as requestClass: RequestClass, _ budgetPermit: BudgetAccess.Permit?) {
+    fileprivate func takeBack(as requestClass: RequestClass, _ budgetPermit: BudgetAccount.Permit?) {
         bucket.giveBack(as: requestClass, at: now())
         if let budgetPermit { budget?.putBack(budgetPermit) }
         onGivenBack?()
@@ -174,11 +174,11 @@ struct Grant: ~Copyable {
     struct Turn: ~Copyable {
         private let limits: ProviderLimits
         private let requestClass: RequestClass
-        let budgetPermit: BudgetAccess.Permit?
+        let budgetPermit: BudgetAccount.Permit?
         var isUsed = false
 
         fileprivate init(
-            _ limits: ProviderLimits, _ requestClass: RequestClass, budgetPermit: BudgetAccess.Permit?
+            _ limits: ProviderLimits, _ requestClass: RequestClass, budgetPermit: BudgetAccount.Permit?
         ) {
             self.limits = limits
             self.requestClass = requestClass
@@ -194,7 +194,7 @@ struct Grant: ~Copyable {
 
     /// Records that the call begins.
     /// - Returns: the call's permit of the daily budget; `nil` for a provider without one.
-    mutating func begin() -> BudgetAccess.Permit? {
+    mutating func begin() -> BudgetAccount.Permit? {
         turn.isUsed = true
         return turn.budgetPermit
     }

@@ -9,11 +9,9 @@ struct BudgetReport {
     /// The use of one provider's budget on one day.
     struct Line: Sendable, Hashable {
         var provider: ProviderID
-        /// The digest of the API key. It distinguishes the accounts when a provider has several keys.
-        var key: String?
         var day: ProviderDays.Day
-        /// The number of calls that the budget allows; `nil` if neither the settings nor a member defines a budget.
-        var budget: Int?
+        /// The number of calls that the budget allows.
+        var budget: Int
         var used = 0
         var reserved = 0
         /// The number of calls that these settings reserve for interactive requests; `nil` if they reserve none.
@@ -23,38 +21,35 @@ struct BudgetReport {
         /// The time from which calls were counted; `nil` if they were counted from the beginning of the day.
         var since: String?
 
-        var left: Int? { budget.map { max(0, $0.saturatingSubtracting(used).saturatingSubtracting(reserved)) } }
+        var left: Int { max(0, budget.saturatingSubtracting(used).saturatingSubtracting(reserved)) }
     }
 
     let lines: [Line]
     private let date: Date
 
     /// - Parameters:
-    ///   - fleet: the digest of the fleet whose budgets are shown.
     ///   - callsPerDay: the budgets in these settings. If a member has published a different one, that one is shown.
     ///   - reserves: the calls that these settings reserve for interactive requests.
     ///   - date: the current time.
     init(
-        _ ledger: BudgetLedger, fleet: String? = nil, callsPerDay: [ProviderID: Int],
+        _ ledger: BudgetLedger, callsPerDay: [ProviderID: Int],
         reserves: [ProviderID: BudgetReserve] = [:], days: ProviderDays, at date: Date
     ) {
         self.date = date
-        lines = ProviderID.allCases.flatMap { provider -> [Line] in
-            guard let day = days.day(of: provider, at: date) else { return [] }
-            let known = ledger.accounts(of: provider.rawValue, fleet: fleet).compactMap { account in
-                account.days[day.label].map { known in
-                    Line(
-                        provider: provider, key: account.key, day: day, budget: known.budget, used: known.used,
-                        reserved: known.reserved, made: known.made, since: known.since)
-                }
+        lines = ProviderID.allCases.compactMap { provider -> Line? in
+            guard let day = days.day(of: provider, at: date) else { return nil }
+            var line: Line
+            if let known = ledger.days[provider.rawValue]?[day.label] {
+                line = Line(
+                    provider: provider, day: day, budget: known.budget, used: known.used, reserved: known.reserved,
+                    made: known.made, since: known.since)
+            } else if let calls = callsPerDay[provider] {
+                line = Line(provider: provider, day: day, budget: calls)
+            } else {
+                return nil
             }
-            let settings = callsPerDay[provider].map { [Line(provider: provider, day: day, budget: $0)] } ?? []
-            return (known.isEmpty ? settings : known).map { line in
-                guard let reserve = reserves[provider], !reserve.isNone else { return line }
-                var line = line
-                line.kept = line.budget.map { reserve.calls(of: $0) }
-                return line
-            }
+            if let reserve = reserves[provider], !reserve.isNone { line.kept = reserve.calls(of: line.budget) }
+            return line
         }
     }
 
@@ -80,14 +75,13 @@ struct BudgetReport {
 
         var table = TextTable(columns)
         for line in lines {
-            let name = line.provider.rawValue + (showsKeys ? line.key.map { " (key \($0))" } ?? "" : "")
-            let part = line.budget.map { $0 > 0 ? "\(line.used.saturatingMultiplied(by: 100) / $0) %" : "-" }
+            let part = line.budget > 0 ? "\(line.used.saturatingMultiplied(by: 100) / line.budget) %" : "-"
             table.add(
                 [
-                    name, line.day.label, line.budget?.grouped ?? "none", line.used.grouped,
-                    line.reserved.grouped, line.left?.grouped ?? "-",
+                    line.provider.rawValue, line.day.label, line.budget.grouped, line.used.grouped,
+                    line.reserved.grouped, line.left.grouped,
                 ] + (showsKept ? [line.kept?.grouped ?? "-"] : []) + [
-                    part ?? "-", line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
+                    part, line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
                 ])
         }
         return table.lines
@@ -109,10 +103,6 @@ struct BudgetReport {
         Duration.seconds(saturating: (line.day.end.timeIntervalSince(date) / 60).rounded(.up) * 60).readable
     }
 
-    /// True if a provider has accounts for several keys. This happens for the rest of a day on which workers were
-    /// restarted with another key.
-    private var showsKeys: Bool { Set(lines.map(\.provider)).count < lines.count }
-
     // MARK: - JSON output
 
     /// One JSON object for each provider.
@@ -120,7 +110,6 @@ struct BudgetReport {
         lines.map { line in
             JSONWriter.objectText(capacity: 256) { json in
                 json.member("provider", line.provider.rawValue)
-                json.member("key", line.key)
                 json.member("day", line.day.label)
                 json.member("budget", line.budget)
                 json.member("used", line.used)

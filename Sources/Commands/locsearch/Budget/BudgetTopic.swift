@@ -9,9 +9,6 @@ struct BudgetTopic {
     private let client: FleetTopicClient
     private let history: Int64
 
-    /// The digest of the fleet whose budgets are read and changed.
-    var fleet: String { client.fleet }
-
     /// - Parameter timeout: how long a call waits for the broker before it fails.
     /// - Parameter history: how many of the newest records are read first.
     init(_ settings: Settings, timeout: Duration, history: Int64 = ReplicatedLogTerms.history, log: Logger) throws {
@@ -22,7 +19,7 @@ struct BudgetTopic {
     /// Reads the state of the budgets from the topic. It reads the newest records, and all records only if the newest
     /// do not contain the state.
     func ledger() async throws -> BudgetLedger {
-        let member = BudgetMember(name: "", budgets: [:], fleet: fleet, at: .now)
+        let member = BudgetMember(name: "", budgets: [:], at: .now)
         try await client.read(newest: history) { extent in
             member.begin(extent, at: .now)
         } take: { message, offset in
@@ -50,8 +47,7 @@ struct BudgetTopic {
     /// - Parameter time: how long to wait for answers.
     /// - Returns: the number of workers that answered in time.
     func countKeepers(of provider: ProviderID, within time: Duration) async throws -> Int {
-        let question = BudgetMessage.Question(provider: provider.rawValue, fleet: fleet)
-        let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: question)
+        let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: provider.rawValue)
         return try await publish(message, to: .max, within: time)
     }
 

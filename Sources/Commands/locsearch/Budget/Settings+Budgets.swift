@@ -15,11 +15,6 @@ extension Settings {
         return BudgetPolicy(
             callsPerDay: callsPerDay, reserved: budgetReserves, days: { days.days(at: Date(wallTime()), now: $0) },
             onWarning: { provider, budget in
-                guard !budget.isFull else {
-                    return log.error(
-                        "the fleet uses too many API keys to count the calls of this worker's key: calls are stopped",
-                        metadata: ["provider": "\(provider.rawValue)", "day": "\(budget.day ?? "-")"])
-                }
                 log.warning(
                     "80 % of the daily call budget is used",
                     metadata: [

@@ -119,8 +119,7 @@ struct BudgetChange: ParsableArguments {
         // The user may have confirmed after midnight: the order applies to the current day.
         let time = Date(WallTime.now())
         guard let day = ProviderDays(settings.dayZones).day(of: provider, at: time) else { return }
-        var order = BudgetMessage.Order(
-            provider: name, fleet: topic.fleet, day: day.label, time: time.formatted(.iso8601))
+        var order = BudgetMessage.Order(name, day: day.label, time: time.formatted(.iso8601))
         change(&order)
         let applied = try await topic.give(order, to: keepers, within: Self.timeToApply)
         Terminal.line()
@@ -129,8 +128,7 @@ struct BudgetChange: ParsableArguments {
         throw Failure(
             """
             \(applied) of \(keepers) workers have acknowledged the order for \(day.label) within \
-            \(Self.timeToApply.readable): check the others for a different day (dayBegins, clocks), a problem of their \
-            budget in /status, or no permission to write to topics.fleet
+            \(Self.timeToApply.readable): check the others for a different day (dayBegins, clocks), or no permission to write to topics.fleet
             """)
     }
 
@@ -161,7 +159,7 @@ struct BudgetChange: ParsableArguments {
 extension BudgetTopic {
     func report(_ settings: Settings) async throws -> BudgetReport {
         BudgetReport(
-            try await ledger(), fleet: fleet, callsPerDay: settings.callsPerDay, reserves: settings.budgetReserves,
+            try await ledger(), callsPerDay: settings.callsPerDay, reserves: settings.budgetReserves,
             days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
     }
 }

@@ -31,7 +31,7 @@ struct ControlTopic {
     /// Reads the orders in force. It reads the newest records, and all records only if the newest do not contain the
     /// state.
     func book() async throws -> ControlBook {
-        let member = ControlMember(name: "", fleet: client.fleet, at: .now)
+        let member = ControlMember(name: "", at: .now)
         try await client.read(newest: ReplicatedLogTerms.history) { extent in
             member.begin(extent, at: .now)
         } take: { message, offset in
@@ -95,7 +95,7 @@ struct ControlTopic {
     private func publish(
         atMost most: Int, within time: Duration, _ change: (inout ControlMessage) -> Void
     ) async throws -> [Worker] {
-        var question = ControlMessage(sender: "locsearch controls \(UUID().uuidString)", fleet: client.fleet)
+        var question = ControlMessage(sender: "locsearch controls \(UUID().uuidString)")
         change(&question)
         guard most > 0 else {
             try await client.send(.control(question))

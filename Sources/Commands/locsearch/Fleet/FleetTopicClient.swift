@@ -7,8 +7,7 @@ internal import WorkerRuntime
 
 /// Reads the fleet topic and publishes messages to it on behalf of a command. Each call creates its own Kafka clients.
 struct FleetTopicClient {
-    /// The digest of the fleet.
-    let fleet: String
+    private let codec: FleetCodec
     private let name: String
     private let configuration: ConsumerConfiguration
     private let producer: ProducerConfiguration
@@ -20,8 +19,8 @@ struct FleetTopicClient {
     /// - Parameter timeout: how long a call waits for the broker before it fails.
     init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.fleet
-        fleet = try QuotaScopes(settings).fleet
         configuration = try settings.consumer().reconnectingSoon
+        codec = FleetCodec(group: configuration.groupID, requestsTopic: settings.topics.requests)
         var producer = try settings.producer()
         producer.linger = .zero  // records are sent one at a time, so there is nothing to batch
         self.producer = producer
@@ -52,7 +51,7 @@ struct FleetTopicClient {
                 try await reader.read(
                     from: [partition: first], upTo: [partition: bounds.upperBound], timeout: timeout
                 ) { record in
-                    take(Self.message(record), record.offset)
+                    take(message(record), record.offset)
                     return true
                 }
                 take(nil, bounds.upperBound - 1)
@@ -72,9 +71,7 @@ struct FleetTopicClient {
         try await reader.bounds(of: name, within: timeout)[partition] ?? 0..<0
     }
 
-    private static func message(_ record: ConsumerRecord) -> FleetMessage? {
-        record.value.flatMap { FleetCodec.message($0) }
-    }
+    private func message(_ record: ConsumerRecord) -> FleetMessage? { record.value.flatMap(codec.message) }
 
     private func unreadable(_ error: KafkaError) -> Failure {
         Failure(error, doing: "\(name) at \(configuration.bootstrapServers) cannot be read")
@@ -95,7 +92,7 @@ struct FleetTopicClient {
             let end = Instant.now + time
             while Instant.now < end {
                 for record in try await reader.news(max: 500, within: .milliseconds(100)).records {
-                    if let message = Self.message(record), take(message) { return }
+                    if let message = message(record), take(message) { return }
                 }
             }
         } catch let error as KafkaError {
@@ -107,7 +104,7 @@ struct FleetTopicClient {
     func send(_ message: FleetMessage) async throws {
         let loop = try EventLoop()
         let producer = try KafkaProducer(loop: loop, configuration: producer, log: log)
-        let record = ProducerRecord(topic: name, partition: 0, value: FleetCodec.bytes(of: message))
+        let record = ProducerRecord(topic: name, partition: 0, value: codec.bytes(of: message))
 
         var failure: KafkaError?
         do throws(KafkaError) { try await producer.send(record) } catch { failure = error }
@@ -115,4 +112,9 @@ struct FleetTopicClient {
         loop.stop()
         if let failure { throw Failure(failure, doing: "\(name) does not accept a record") }
     }
+}
+
+extension FleetCodec {
+    /// Makes the codec of the workers with a consumer group and a requests topic. No topic's name contains the separator.
+    init(group: String, requestsTopic: String) { self.init(fleet: "\(group)/\(requestsTopic)") }
 }

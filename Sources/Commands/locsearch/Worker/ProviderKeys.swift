@@ -2,13 +2,11 @@ import HTTPTransport
 import LocationSearch
 import PlaceProviders
 import ProviderCalls
-import QuotaSharing
 
 /// The providers' API keys, shared by all loops of a process. Both of Google's APIs use the same key.
 struct ProviderKeys: Sendable {
     private let google: Holder?
     private let hotpepper: Holder?
-    private let quotaScopes: QuotaScopes
 
     static let ofGoogle = [ProviderID.googlePlaces, .googlePlacesLegacy]
     static let ofHotpepper = [ProviderID.hotpepper]
@@ -28,16 +26,6 @@ struct ProviderKeys: Sendable {
     init(_ settings: Settings) throws(SettingsError) {
         google = try settings.googleKey().map { Holder($0) }
         hotpepper = try settings.hotpepperKey().map { Holder($0) }
-        quotaScopes = try QuotaScopes(settings)
-    }
-
-    /// The initial quota scope of each provider's calls.
-    var scopes: [ProviderID: QuotaScope] {
-        scopes(of: Self.ofGoogle, key: google?.text).merging(scopes(of: Self.ofHotpepper, key: hotpepper?.text)) { $1 }
-    }
-
-    private func scopes(of providers: [ProviderID], key: String?) -> [ProviderID: QuotaScope] {
-        providers.reduce(into: [:]) { $0[$1] = quotaScopes.scope(of: $1, key: key) }
     }
 
     func services(_ settings: Settings, http: any HTTPSending) -> [any PlaceService] {
@@ -65,9 +53,9 @@ struct ProviderKeys: Sendable {
     }
 
     /// Returns the keys that are stored in files.
-    /// - Parameter renew: called with the providers that have a new key, and the quota scopes of their calls.
+    /// - Parameter renew: called with the providers that have a new key.
     func files(
-        of settings: Settings, renew: @escaping @Sendable ([ProviderID: QuotaScope]) async -> Void
+        of settings: Settings, renew: @escaping @Sendable ([ProviderID]) async -> Void
     ) -> [SecretFiles.Entry] {
         var files: [SecretFiles.Entry] = []
         func add(
@@ -77,7 +65,7 @@ struct ProviderKeys: Sendable {
             guard settings[setting] != nil, let holder else { return }
             let use = { @Sendable (text: String) in
                 holder.key.replace(with: text)
-                await renew(scopes(of: providers, key: text))
+                await renew(providers)
             }
             files.append(SecretFiles.Entry(setting: setting, current: holder.text, read: read, use: use))
         }

@@ -37,7 +37,6 @@ extension ProviderSummary {
             json.member("left", budget.left)
             json.member("kept", budget.kept)
             json.member("since", budget.since)
-            json.member("problem", budget.isFull ? "the fleet uses too many API keys" : nil)
             json.member("made", calls: budget.made)
         }
     }

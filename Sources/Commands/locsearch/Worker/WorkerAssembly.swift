@@ -61,14 +61,11 @@ struct WorkerAssembly: Sendable {
             configuration, name: Self.name(digits: 12, by: &random), policies: settings.policies,
             meters: WorkerMeters(topics: configuration.topics, group: consumer.groupID), log: log)
         lanes.order = settings.providerOrder()
-        lanes.scopes = keys.scopes
         if !settings.callsPerDay.isEmpty {
             lanes.makeBudgets = { loop in settings.budgetPolicy(wallTime: { loop.wallNow }, log: log) }
         }
         lanes.controls = ControlPolicy(
-            worker: HostName.own ?? "worker",
-            fleet: QuotaScopes(group: consumer.groupID, requestsTopic: configuration.topics.requests).fleet,
-            concurrency: configuration.concurrency, loops: configuration.loops,
+            worker: HostName.own ?? "worker", concurrency: configuration.concurrency, loops: configuration.loops,
             rates: settings.policies.compactMapValues { $0.rateLimit?.perSecond },
             setLogLevel: { LineLogHandler.setLevelForAll($0.flatMap { Logger.Level(rawValue: $0) }) })
         lanes.tracing = traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }
@@ -86,7 +83,8 @@ struct WorkerAssembly: Sendable {
     /// Returns the connection to the fleet topic; `nil` if the fleet topic is not used.
     /// - Parameter loop: the loop of its producer.
     func makeLink(on loop: EventLoop) -> FleetLink? {
-        lanes.makeLink(.kafka(consumer: consumer, producer: producer, loop: loop, log: log), on: loop)
+        let codec = FleetCodec(group: consumer.groupID, requestsTopic: configuration.topics.requests)
+        return lanes.makeLink(.kafka(codec, consumer: consumer, producer: producer, loop: loop, log: log), on: loop)
     }
 
     /// Returns the component that applies control orders to the process.

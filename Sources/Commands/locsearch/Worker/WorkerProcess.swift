@@ -49,15 +49,13 @@ final class WorkerProcess: Sendable {
 
     /// Returns the API keys that are stored in files, each with the action for a new key.
     func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {
-        keys.files(of: settings) { scopes in
-            for lane in self.lanes.lanes {
-                for (provider, scope) in scopes { await lane.lane.renewKey(of: provider, scope: scope) }
-            }
-        }
+        keys.files(of: settings) { await self.renewKeys(of: $0) }
     }
 
     /// Makes all lanes use providers again that are disabled because of their key or its quota, as a new key does.
-    func renewKeys() async {
+    func renewKeys() async { await renewKeys(of: providers) }
+
+    private func renewKeys(of providers: [ProviderID]) async {
         for lane in lanes.lanes {
             for provider in providers { await lane.lane.renewKey(of: provider) }
         }

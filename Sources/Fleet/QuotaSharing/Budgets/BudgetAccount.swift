@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// What a member's accounts share: its view of the log.
 final class BudgetLog {
@@ -8,41 +8,90 @@ final class BudgetLog {
     /// The factor by which this member publishes less often than in a small fleet, so that the topic's traffic hardly
     /// depends on the size of the fleet.
     var slowness = 1
+    /// Called when the member should tick at once because more permits are needed. Not called again before that tick.
+    var onWant: (() -> Void)?
+    var isWoken = false
 
     init(_ records: ReplicatedLog<BudgetLedger>) { self.records = records }
+
+    func wake() {
+        guard !isWoken else { return }
+        isWoken = true
+        onWant?()
+    }
 }
 
-/// A provider with a daily call budget, as one member knows it: the calls that the member may make, and the number of
-/// calls that it should reserve.
-final class BudgetAccount {
-    let provider: String
-    /// The account for which the provider's calls count, by the current API key.
-    var scope: QuotaScope
+/// An account with a daily call budget, as one loop knows it. A call takes a permit that the member has reserved,
+/// without a lock or an allocation. If none is reserved, the call waits until the log has granted more.
+///
+/// Not `Sendable`: it belongs to one actor.
+public final class BudgetAccount {
+    /// The permit of one call. It is valid for one day.
+    public struct Permit: Sendable, Hashable {
+        let epoch: Int
+    }
+
+    /// The reason why no call can be made today.
+    public enum Refusal: Sendable, Hashable {
+        /// The day's budget is used up. `retryAfter` is the time until the next day.
+        case usedUp(retryAfter: Duration)
+        /// The remaining calls are kept for interactive requests. `retryAfter` is the time until the next day. A call
+        /// may be possible sooner, if members return calls or an operator raises the budget.
+        case keptForInteractive(retryAfter: Duration)
+    }
+
+    let name: String
     /// The calls of a day that are kept for interactive requests.
     let reserve: BudgetReserve
     var reservation: BudgetReservation
     /// The time of each other member's last reservation, by member name.
     var others: [String: Instant] = [:]
-    private let log: BudgetLog
+    let log: BudgetLog
+    /// The number and the end of a day whose budget is used up. It stays set until calls are reserved again, because
+    /// returned calls may be taken by other members.
+    private var usedUp: (day: Int, end: Instant)?
+    private var waiting = (all: 0, batch: 0)
+    /// Called when permits may have become available, and when the budget is used up.
+    public var onChange: (() -> Void)?
+    /// Called when a day's budget is used up, with the time until the next day, and with `nil` when calls are possible
+    /// again.
+    public var onUsedUp: ((Duration?) -> Void)?
 
-    /// - Parameter scope: `nil`: the provider's widest scope.
-    init(
-        _ provider: String, scope: QuotaScope?, limit: Int, reserve: BudgetReserve, log: BudgetLog, at now: Instant
-    ) {
-        self.provider = provider
+    init(_ name: String, limit: Int, reserve: BudgetReserve, log: BudgetLog, at now: Instant) {
+        self.name = name
         self.reserve = reserve
-        self.scope = scope ?? QuotaScope(provider: provider)
         self.log = log
         reservation = BudgetReservation(limit: limit, at: now)
     }
 
-    /// The number of members that have reserved calls recently, including this one. They divide the remaining calls.
-    var sharers: Int { 1 + others.count }
+    // MARK: - Calls
 
-    /// Removes members that have reserved no calls for `time`.
-    func forgetOthers(at now: Instant, after time: Duration) {
-        guard others.values.contains(where: { $0.duration(to: now) > time }) else { return }
-        others = others.filter { $0.value.duration(to: now) <= time }
+    /// Returns true if a permit is reserved. A batch request gets none of the calls that are kept for interactive ones.
+    public func canTake(of requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
+        guard reservation.hasCall(at: now) else { return false }
+        return requestClass == .interactive || !isKeptForInteractive
+    }
+
+    /// Takes a permit, if one is reserved.
+    public func take(of requestClass: RequestClass = .interactive, at now: Instant) -> Permit? {
+        if requestClass == .batch, isKeptForInteractive { return nil }
+        guard reservation.tryTake(of: requestClass, at: now) else { return nil }
+        if wantsMore { log.wake() }
+        return Permit(epoch: reservation.epoch)
+    }
+
+    /// Returns the permit of a call that was not made.
+    public func putBack(_ permit: Permit) { reservation.putBack(epoch: permit.epoch) }
+
+    /// True until the end of the permit's day.
+    public func isCurrent(_ permit: Permit, at now: Instant) -> Bool {
+        reservation.isCurrent(epoch: permit.epoch, at: now)
+    }
+
+    /// Counts a call that begins.
+    /// - Parameter kind: the kind under which reports list the call.
+    public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {
+        reservation.noteMade(kind, epoch: permit.epoch, at: now)
     }
 
     // MARK: - The day
@@ -50,69 +99,24 @@ final class BudgetAccount {
     /// The state of the current day; a new one if no call is reserved yet. `nil` before the log is read.
     var today: (label: String, day: BudgetLedger.Day)? {
         guard let label = reservation.day?.label, log.records.isReady else { return nil }
-        return (label, log.records.state.day(label, of: scope) ?? BudgetLedger.Day(limit: reservation.limit))
+        return (label, log.records.state.days[name]?[label] ?? BudgetLedger.Day(limit: reservation.limit))
     }
 
-    /// The provider's budget today, as known to the fleet.
-    var status: BudgetStatus {
+    /// The day's budget, as known to the fleet.
+    public var status: BudgetStatus {
         var status = BudgetStatus(today)
         if status.day != nil { status.kept = kept }
-        status.isFull = isFull
-        if status.isFull { status.left = 0 }
         return status
     }
 
-    /// True if there are too many accounts to count the provider's calls on the current day.
-    var isFull: Bool {
-        guard log.records.isReady, let day = reservation.day else { return false }
-        return log.records.state.isFull(for: scope, on: day.label)
+    func left(on day: BudgetDay) -> Int {
+        log.records.state.left(of: name, on: day.label, limit: reservation.limit)
     }
-
-    private func left(on day: BudgetDay) -> Int {
-        log.records.state.left(of: scope, on: day.label, limit: reservation.limit)
-    }
-
-    // MARK: - Calls
-
-    /// Returns true if a call can be taken at once.
-    func canTake(of requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
-        guard reservation.hasCall(at: now) else { return false }
-        return requestClass == .interactive || !isKeptForInteractive
-    }
-
-    /// Takes one call at once.
-    /// - Returns: the number of the day for which the call counts; `nil` if none is reserved.
-    @inline(__always)
-    func tryTake(of requestClass: RequestClass = .interactive, at now: Instant) -> Int? {
-        if requestClass == .batch, isKeptForInteractive { return nil }
-        return reservation.tryTake(of: requestClass, at: now) ? reservation.epoch : nil
-    }
-
-    /// Sets the number of waiting calls.
-    /// - Parameter batch: the calls among `count` of batch requests.
-    func setWaiting(_ count: Int, batch: Int = 0) {
-        reservation.waiting = count
-        reservation.waitingBatch = batch
-    }
-
-    /// True if no further call is possible today: none is reserved, requested or left.
-    func isUsedUp(at now: Instant) -> Bool {
-        guard log.records.isReady, let day = reservation.day, now < day.end else { return false }
-        return reservation.held == 0 && reservation.asked == 0 && left(on: day) == 0
-    }
-
-    /// True if another call is possible, at once or after a request.
-    var hasAnyLeft: Bool {
-        guard log.records.isReady, let day = reservation.day else { return false }
-        return reservation.held > 0 || left(on: day) > 0
-    }
-
-    // MARK: - Interactive requests
 
     /// The calls of the current day's budget that are kept for interactive requests, by this member's settings.
-    private var kept: Int {
+    var kept: Int {
         guard !reserve.isNone else { return 0 }
-        let ordered = reservation.day.flatMap { log.records.state.day($0.label, of: scope)?.ordered }
+        let ordered = reservation.day.flatMap { log.records.state.days[name]?[$0.label]?.ordered }
         return reserve.calls(of: ordered ?? reservation.limit)
     }
 
@@ -124,85 +128,70 @@ final class BudgetAccount {
         return kept > 0 && left(on: day).saturatingAdding(reservation.held) <= kept
     }
 
-    /// True if batch calls may be reserved: more calls are left than are kept.
-    private var mayReserveForBatch: Bool {
-        guard !reserve.isNone, log.records.isReady, let day = reservation.day else { return true }
-        let kept = kept
-        return kept == 0 || left(on: day) > kept
+    // MARK: - Remaining calls
+
+    /// Returns the reason why a call of the class can get no permit today; `nil` if it may wait for one.
+    public func refusal(of requestClass: RequestClass, at now: Instant) -> Refusal? {
+        if noteUsedUp(at: now) { return .usedUp(retryAfter: timeToNextDay(at: now)) }
+        guard requestClass == .batch, isKeptForInteractive else { return nil }
+        return .keptForInteractive(retryAfter: timeToNextDay(at: now))
     }
 
-    // MARK: - The sizes of reservations
+    /// Returns the time until which no call is possible; `nil` if calls are possible.
+    public func usedUpUntil(at now: Instant) -> Instant? { noteUsedUp(at: now) ? now + timeToNextDay(at: now) : nil }
 
-    /// True if a message should be published soon: less than half of the wanted calls are reserved.
-    var wantsMore: Bool {
-        let withBatch = mayReserveForBatch
-        return reservation.waiting(withBatch: withBatch) > reservation.asked
-            || (reservation.held + reservation.asked) * 2 < wanted(withBatch: withBatch)
+    /// True if no further call is possible today: none is reserved, requested or left.
+    func isUsedUp(at now: Instant) -> Bool {
+        guard log.records.isReady, let day = reservation.day, now < day.end else { return false }
+        return reservation.held == 0 && reservation.asked == 0 && left(on: day) == 0
     }
 
-    /// The number of calls that a member should have reserved or requested.
-    /// - Parameter withBatch: false if no more calls may be reserved for batch requests.
-    private func wanted(withBatch: Bool) -> Int {
-        let pace = reservation.pace
-        let calls = withBatch ? pace.perSecond : max(0, pace.perSecond - pace.batchPerSecond)
-        return reservation.waiting(withBatch: withBatch)
-            + Int(saturating: min(calls * (BudgetTerms.ahead * log.slowness).inSeconds, 1e9).rounded(.up))
-    }
-
-    /// True if so few calls of a day are left that no member should reserve more than it needs.
-    private func isScarce(_ left: Int) -> Bool { left < reservation.limit / 5 }
-
-    /// Returns the number of calls to reserve: as many as wanted, but at most a small part of the remaining calls. A
-    /// crash then loses few calls, and all members get some of the last ones.
-    func callsToReserve(at now: Instant) -> Int {
-        guard wantsMore, let day = reservation.day, now < day.end else { return 0 }
-        if let settled = log.settled, now < settled { return 0 }
-        let left = left(on: day)
-        guard left > 0 else { return 0 }
-
-        /// Returns the number of calls to reserve, with or without those for batch requests.
-        func block(withBatch: Bool, outOf left: Int) -> Int {
-            let wanted = wanted(withBatch: withBatch)
-            guard left > 0, wanted > 0 else { return 0 }
-            let aim = isScarce(left) ? wanted : max(wanted, BudgetTerms.smallestBlock)
-            let share = max(1, left / (BudgetTerms.reservedPart * sharers))
-            return min(max(0, aim - reservation.held - reservation.asked), share)
+    /// Updates `usedUp`.
+    /// - Returns: true while no call is possible.
+    private func noteUsedUp(at now: Instant) -> Bool {
+        if let usedUp {
+            guard reservation.epoch != usedUp.day || now >= usedUp.end || canTake(at: now) else { return true }
+            self.usedUp = nil
+            onUsedUp?(nil)
+        } else if isUsedUp(at: now) {
+            let time = timeToNextDay(at: now)
+            usedUp = (reservation.epoch, now + time)
+            onUsedUp?(time)
         }
-        let kept = kept
-        let all = block(withBatch: true, outOf: left - kept)
-        return kept > 0 ? max(all, block(withBatch: false, outOf: left)) : all
+        return usedUp != nil
     }
 
-    /// Returns the number of reserved calls that this member does not need and others may.
-    func callsToReturn(at now: Instant) -> Int {
-        guard reservation.held > 0, let day = reservation.day else { return 0 }
-
-        // The remaining calls are for interactive requests, here or at other members.
-        let isKept = isKeptForInteractive
-        guard reservation.waiting(withBatch: !isKept) == 0, isKept || isScarce(left(on: day)) else { return 0 }
-
-        let wanted = wanted(withBatch: !isKept)
-        if isKept && wanted == 0 || reservation.pace.isIdle(at: now) { return reservation.held }
-        return max(0, reservation.held - 2 * wanted - 1)
+    private func timeToNextDay(at now: Instant) -> Duration {
+        reservation.day.map { max(.milliseconds(1), now.duration(to: $0.end)) } ?? .seconds(3600)
     }
 
-    // MARK: - Messages
+    // MARK: - Demand
 
-    /// Returns the entries of a message, one for each day. Their calls count as requested, returned and reported.
-    func takeEntries(reserving take: Int, returning giveBack: Int) -> [BudgetMessage.Entry] {
-        guard let today = reservation.day?.label else { return [] }
-        var made = reservation.takeMade()
+    /// Reports the number of calls that could begin at once with a permit.
+    /// - Parameter batch: the calls among `count` of batch requests.
+    public func setWaiting(_ count: Int, batch: Int = 0) {
+        let isMore = count > waiting.all
+        waiting = (count, batch)
+        noteWaiting()
+        if isMore { log.wake() }
+    }
 
-        func entry(_ day: String) -> BudgetMessage.Entry {
-            BudgetMessage.Entry(
-                scope, day: day, limit: reservation.limit, made: made.removeValue(forKey: day) ?? [:])
-        }
-        var now = entry(today)
-        now.take = take
-        now.giveBack = reservation.remove(giveBack)
-        reservation.ask(take)
+    private func noteWaiting() {
+        // After a used-up day, one call is requested to find out whether more are available.
+        let asks = usedUp != nil && hasAnyLeft
+        (reservation.waiting, reservation.waitingBatch) = (max(waiting.all, asks ? 1 : 0), waiting.batch)
+    }
 
-        let before = made.keys.sorted().map(entry)
-        return now.take + now.giveBack > 0 || !now.made.isEmpty ? before + [now] : before
+    /// True if another call is possible, at once or after a request.
+    var hasAnyLeft: Bool {
+        guard log.records.isReady, let day = reservation.day else { return false }
+        return reservation.held > 0 || left(on: day) > 0
+    }
+
+    /// Updates the state and calls `onChange`, after a record was read or a day has begun.
+    func review(at now: Instant) {
+        _ = noteUsedUp(at: now)
+        noteWaiting()
+        onChange?()
     }
 }

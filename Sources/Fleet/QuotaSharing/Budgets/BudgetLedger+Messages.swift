@@ -23,15 +23,11 @@ extension BudgetLedger: ReplicatedState {
     public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
         guard noteMessage(of: message.sender, number: message.number, at: offset) else { return nil }
 
-        for renewal in message.renewals ?? [] {
-            renew(renewal.scope(of: renewal.old), as: renewal.scope(of: renewal.new), at: offset)
-        }
-
         var effect = Effect()
         for entry in message.entries {
             let (granted, isWarning) = apply(entry, at: offset)
             effect.granted.append(granted)
-            if isWarning { effect.warned.append(entry.provider) }
+            if isWarning { effect.warned.append(entry.account) }
         }
         if let order = message.order { apply(order, at: offset) }
         return effect
@@ -39,7 +35,7 @@ extension BudgetLedger: ReplicatedState {
 
     private mutating func apply(_ entry: BudgetMessage.Entry, at offset: Int64) -> (granted: Int, isWarning: Bool) {
         let limit = Self.bounded(entry.limit)
-        let results = change(entry.day, within: entry.scope, limit: limit, at: offset) { day in
+        let result = change(entry.day, of: entry.account, limit: limit, at: offset) { day in
             day.limit = limit
             day.taken -= min(day.taken, Self.bounded(entry.giveBack))
             for (kind, count) in entry.made where day.made[kind] != nil || day.made.count < Self.mostKinds {
@@ -55,12 +51,12 @@ extension BudgetLedger: ReplicatedState {
             if isWarning { day.isWarned = true }
             return (granted, isWarning)
         }
-        return results.first ?? (0, false)
+        return result ?? (0, false)
     }
 
     private mutating func apply(_ order: BudgetMessage.Order, at offset: Int64) {
         let limit = order.limit.map { Self.bounded($0) }
-        change(order.day, within: order.scope, limit: limit ?? 0, at: offset) { day in
+        change(order.day, of: order.account, limit: limit ?? 0, at: offset) { day in
             if let limit { day.ordered = limit }
             if order.isReset {
                 // Calls that members have reserved may still be made.

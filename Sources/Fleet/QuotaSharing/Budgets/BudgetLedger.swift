@@ -3,11 +3,8 @@ internal import Basics
 /// The calls taken from each daily budget. The state results from the records of the log in their order, so all members
 /// that have read the same records agree on it.
 ///
-/// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope applies to every account
-/// within it, as operators' orders do. A new account begins as a copy of the next wider one.
-///
-/// A member applies messages of its fleet only: see `BudgetMessage.part(for:)`. Accounts end with their last day. Days
-/// end by the order of the records alone, so that no member's clock affects another's count.
+/// Budgets are kept by account, whose name means nothing to the ledger. Days end by the order of the records alone, so
+/// that no member's clock affects another's count.
 public struct BudgetLedger: Sendable, Hashable {
     /// One day of an account.
     public struct Day: Sendable, Hashable {
@@ -40,24 +37,13 @@ public struct BudgetLedger: Sendable, Hashable {
         /// True once four fifths are taken. A budget of unknown size, as after a reset of a day without calls, never
         /// counts as nearly used up.
         var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
-
-        /// Returns this day with the calls of another account added.
-        fileprivate func merged(with other: Day) -> Day {
-            var sum = self
-            sum.taken = taken.saturatingAdding(other.taken)
-            sum.made.merge(other.made) { $0.saturatingAdding($1) }
-            sum.ordered = ordered ?? other.ordered
-            sum.isWarned = isWarned || other.isWarned
-            sum.touched = max(touched, other.touched)
-            return sum
-        }
     }
 
     /// The effect of a message.
     public struct Effect: Sendable, Hashable {
         /// The number of calls granted to each entry, in the order of the entries.
         public var granted: [Int] = []
-        /// The providers for which this message takes the calls to four fifths of the budget.
+        /// The accounts for which this message takes the calls to four fifths of the budget.
         public var warned: [String] = []
     }
 
@@ -66,15 +52,13 @@ public struct BudgetLedger: Sendable, Hashable {
         var offset: Int64
     }
 
-    /// The most days kept for each provider: those named by the most recent records. More than two, so that a member
+    /// The most days kept for each account: those named by the most recent records. More than two, so that a member
     /// with a wrong clock does not evict the current day.
     private static let mostDays = 4
     /// The most kinds of calls; members do not write more.
     static let mostKinds = 128
-    /// The most accounts and replaced keys. Beyond it, a new key gets no calls.
+    /// The most accounts; members do not use more. A further one gets no calls.
     static let mostAccounts = 256
-    /// The additional accounts for orders, which do not concern a single key.
-    private static let accountsForOrders = 16
     /// The number of records for which a sender's newest message is remembered. A producer that writes a record twice
     /// does so within far fewer.
     private static let memory: Int64 = 20_000
@@ -83,143 +67,46 @@ public struct BudgetLedger: Sendable, Hashable {
 
     /// The days of each account, by account name.
     public internal(set) var days: [String: [String: Day]] = [:]
-    /// The accounts that count the calls of replaced keys, by the account name of the new key.
-    var renewed: [String: String] = [:]
-    /// The offset at which each name in `renewed` was last used.
-    var renewalOffsets: [String: Int64] = [:]
     var newestMessages: [String: NewestMessage] = [:]
     /// The offset at which old senders were last removed.
     var cleaned: Int64 = 0
 
     public init() {}
 
-    // MARK: - Queries
+    // MARK: - Accounts
 
-    /// Returns an account's day; `nil` if no record concerned it.
-    public func day(_ day: String, of scope: QuotaScope) -> Day? {
-        var next: QuotaScope? = scope
-        while let scope = next {
-            if let known = days[account(scope)] { return known[day] }
-            next = scope.wider
-        }
-        return nil
-    }
-
-    /// Returns a fleet's accounts of a provider, by the digests of their keys.
-    /// - Returns: the next wider account with the digest `nil`, if no calls by a known key were reported.
-    public func accounts(of provider: String, fleet: String?) -> [(key: String?, days: [String: Day])] {
-        let wide = QuotaScope(provider: provider, fleet: fleet)
-        let narrow: [(key: String?, days: [String: Day])] = days.compactMap { name, days in
-            let scope = QuotaScope(name: name)
-            return scope.key != nil && scope.wider == wide ? (scope.key, days) : nil
-        }
-        if !narrow.isEmpty { return narrow.sorted { ($0.key ?? "") < ($1.key ?? "") } }
-
-        let known = days[wide.name] ?? days[provider]
-        return known.map { [(nil, $0)] } ?? []
-    }
-
-    /// Returns the remaining calls of a day.
+    /// Returns the remaining calls of an account's day.
     /// - Parameter limit: the budget, unless an operator has ordered another one.
-    public func left(of scope: QuotaScope, on day: String, limit: Int) -> Int {
-        if isFull(for: scope, on: day) { return 0 }
-        guard let known = self.day(day, of: scope) else { return limit }
+    public func left(of account: String, on day: String, limit: Int) -> Int {
+        guard let days = days[account] else { return hasRoom ? limit : 0 }
+        guard let known = days[day] else { return limit }
         return max(0, (known.ordered ?? limit).saturatingSubtracting(known.taken))
     }
 
-    /// Returns true if calls of both scopes count together.
-    func isSameAccount(_ a: QuotaScope, _ b: QuotaScope) -> Bool { account(a) == account(b) }
+    private var hasRoom: Bool { days.count < Self.mostAccounts }
 
-    /// Returns the name of the account for which a scope's calls count.
-    private func account(_ scope: QuotaScope) -> String {
-        let name = scope.name
-        return renewed[name] ?? name
-    }
-
-    // MARK: - Accounts
-
-    /// Changes a day of an account and of every narrower one.
-    /// - Returns: the result for each account, the named one first; empty if there are too many accounts for a new one.
+    /// Changes a day of an account, and removes the days that were least recently named.
+    /// - Returns: `nil` if there are too many accounts for a new one.
     @discardableResult
     mutating func change<Result>(
-        _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, body: (inout Day) -> Result
-    ) -> [Result] {
-        guard let name = open(scope, on: day) else { return [] }
-        if renewed[scope.name] != nil { renewalOffsets[scope.name] = offset }
-        let narrower = scope.key == nil ? days.keys.filter { $0.hasPrefix(name + "/") } : []
-        return ([name] + narrower).map { name in
-            var state = days[name]?[day] ?? Day(limit: limit)
-            let result = body(&state)
-            state.touched = offset
-            days[name, default: [:]][day] = state
-            return result
-        }
-    }
+        _ label: String, of account: String, limit: Int, at offset: Int64, body: (inout Day) -> Result
+    ) -> Result? {
+        guard days[account] != nil || hasRoom else { return nil }
+        var known = days[account] ?? [:]
+        var day = known[label] ?? Day(limit: limit)
+        let result = body(&day)
+        day.touched = offset
+        known[label] = day
 
-    /// True if a scope can have no account on a day because there are too many: its calls cannot be counted.
-    public func isFull(for scope: QuotaScope, on day: String) -> Bool {
-        guard days[account(scope)] == nil, !hasRoom(for: scope) else { return false }
-        var copy = self
-        return copy.open(scope, on: day) == nil
-    }
-
-    /// Returns the name of a scope's account, which is created if it does not exist.
-    /// - Returns: `nil` if there are too many accounts.
-    private mutating func open(_ scope: QuotaScope, on day: String) -> String? {
-        let name = account(scope)
-        if days[name]?[day] != nil { return name }
-        forgetDays(before: day, for: scope)
-        if days[name] != nil { return name }
-        guard hasRoom(for: scope) else { return nil }
-
-        var known: [String: Day]?
-        var next = scope.wider
-        while known == nil, let wider = next { (known, next) = (days[account(wider)], wider.wider) }
-        days[name] = known ?? [:]
-        return name
-    }
-
-    private func hasRoom(for scope: QuotaScope) -> Bool {
-        days.count + renewed.count < Self.mostAccounts + (scope.key == nil ? Self.accountsForOrders : 0)
-    }
-
-    /// Removes the provider's days that were least recently named, and the accounts and replaced keys without other
-    /// days. If there is no room for a new account, it removes more days, but none later than `day`.
-    private mutating func forgetDays(before day: String, for scope: QuotaScope) {
-        let (provider, isNew) = (scope.provider, days[account(scope)] == nil)
-        func isOfProvider(_ name: String) -> Bool { name == provider || name.hasPrefix(provider + "/") }
-        var named: [String: Int64] = [:]
-        for (name, days) in days where isOfProvider(name) {
-            for (label, state) in days where label != day { named[label] = max(named[label] ?? .min, state.touched) }
-        }
-
-        while let oldest = named.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
-            named.count >= Self.mostDays || isNew && oldest.key < day && !hasRoom(for: scope)
+        while known.count > Self.mostDays,
+            let oldest = known.filter({ $0.key != label }).min(by: {
+                ($0.value.touched, $0.key) < ($1.value.touched, $1.key)
+            })
         {
-            named[oldest.key] = nil
-            for name in days.keys where isOfProvider(name) {
-                days[name]?[oldest.key] = nil
-                if days[name]?.isEmpty == true { days[name] = nil }
-            }
-            renewalOffsets = renewalOffsets.filter { !isOfProvider($0.key) || $0.value > oldest.value }
-            renewed = renewed.filter { renewalOffsets[$0.key] != nil }
+            known[oldest.key] = nil
         }
-    }
-
-    /// Counts the calls by a new key together with those by the old one, whatever was reported of either before. Does
-    /// nothing if there is no room; a new key without an account then gets no calls: see `isFull`.
-    mutating func renew(_ oldScope: QuotaScope, as newScope: QuotaScope, at offset: Int64) {
-        let (old, new) = (account(oldScope), account(newScope))
-        guard old != new, days[new] != nil || hasRoom(for: newScope) else { return }
-
-        if let merged = days.removeValue(forKey: new) {
-            var known = days[old] ?? [:]
-            known.merge(merged) { $0.merged(with: $1) }
-            days[old] = known
-        }
-        for (name, target) in renewed where target == new { renewed[name] = old }
-        renewed[new] = old
-        renewalOffsets[new] = offset
+        days[account] = known
+        return result
     }
 
     // MARK: - Senders

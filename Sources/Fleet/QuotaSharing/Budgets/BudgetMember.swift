@@ -14,49 +14,36 @@ public final class BudgetMember {
 
     /// The member's name; see `BudgetMessage.sender`.
     public let name: String
-    /// The providers with a budget, by name.
+    /// The accounts with a budget, by name.
     let accounts: [BudgetAccount]
-    private var accesses: [String: BudgetAccess] = [:]
-    /// Called when `tick` should be called at once. Not called again before that.
-    public var onWant: (() -> Void)?
-    private var isWoken = false
-    /// Key replacements that none of this member's confirmed messages contains.
-    private var renewals: [BudgetMessage.Renewal] = []
     /// The senders of unanswered questions and orders.
     private var questions: [String] = []
+    /// The most of them; operators send fewer.
+    private static let mostQuestions = 16
 
-    private let fleet: String?
-    let log: BudgetLog
+    private let log: BudgetLog
     private var number: UInt64 = 0
     private var lastSent: Instant?
     /// This member's messages that it has not read back, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// The providers whose budget this member has taken to four fifths, each to be reported once.
+    /// The accounts whose budget this member has taken to four fifths, each to be reported once.
     private var warnings: [String] = []
-    /// The providers without an account because there are too many, which have been reported.
-    private var full: Set<String> = []
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
-    ///   - budgets: the calls of a day, by provider.
-    ///   - reserves: the calls of a day that are kept for interactive requests, by provider; none if missing.
-    ///   - scopes: the account of each provider; the widest if missing.
-    ///   - fleet: the fleet whose records apply; `nil`: that of the scopes.
+    ///   - budgets: the calls of a day, by account.
+    ///   - reserves: the calls of a day that are kept for interactive requests, by account; none if missing.
     public init(
-        name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:],
-        scopes: [String: QuotaScope] = [:], fleet: String? = nil, at now: Instant
+        name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:], at now: Instant
     ) {
         self.name = name
         let log = BudgetLog(ReplicatedLog(of: name, at: now))
         self.log = log
-        accounts = budgets.sorted { $0.key < $1.key }.map { provider, limit in
-            BudgetAccount(
-                provider, scope: scopes[provider], limit: limit, reserve: reserves[provider] ?? .calls(0), log: log,
-                at: now)
+        accounts = budgets.sorted { $0.key < $1.key }.map { account, limit in
+            BudgetAccount(account, limit: limit, reserve: reserves[account] ?? .calls(0), log: log, at: now)
         }
         timeout = BudgetTerms.timeout
-        self.fleet = fleet ?? scopes.values.compactMap(\.fleet).first
     }
 
     // MARK: - State
@@ -70,41 +57,17 @@ public final class BudgetMember {
     /// The state of the log; empty until `isReady`.
     public var ledger: BudgetLedger { isReady ? log.records.state : BudgetLedger() }
 
-    func account(of provider: String) -> BudgetAccount? { accounts.first { $0.provider == provider } }
+    /// Returns an account; `nil` if it has no budget.
+    public func account(_ name: String) -> BudgetAccount? { accounts.first { $0.name == name } }
 
-    /// Returns the access to a provider's budget; `nil` if it has no budget.
-    public func access(to provider: String) -> BudgetAccess? {
-        if let known = accesses[provider] { return known }
-        guard let account = account(of: provider) else { return nil }
+    /// Sets what is called when `tick` should be called at once. It is not called again before that.
+    public func onWant(_ wake: @escaping () -> Void) { log.onWant = wake }
 
-        let access = BudgetAccess(account) { [weak self] in self?.wake() }
-        accesses[provider] = access
-        return access
-    }
-
-    private func wake() {
-        guard !isWoken else { return }
-        isWoken = true
-        onWant?()
-    }
-
-    /// Returns the providers whose budget this member has taken to four fifths, and those without an account, each
-    /// once. In the fleet, one member reports each day and budget.
+    /// Returns the accounts whose budget this member has taken to four fifths, each once. In the fleet, one member
+    /// reports each day and budget.
     public func takeWarnings() -> [String] {
         defer { warnings = [] }
         return warnings
-    }
-
-    /// Changes the account of a provider whose key was replaced while this member runs. The next message publishes that
-    /// the new key's calls count with the old one's.
-    public func renewScope(_ new: QuotaScope, of provider: String) {
-        defer { wake() }
-        guard let account = account(of: provider), account.scope != new else { return }
-        let former = account.scope
-        if let old = former.key, let key = new.key, new.fleet == former.fleet {
-            renewals.append(BudgetMessage.Renewal(provider: provider, fleet: new.fleet, old: old, new: key))
-        }
-        account.scope = new
     }
 
     // MARK: - The log
@@ -123,7 +86,7 @@ public final class BudgetMember {
     /// Processes the next record.
     /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
-        guard let message = message?.part(for: fleet) else { return log.records.skip(offset) }
+        guard let message else { return log.records.skip(offset) }
         guard case .applied(let effect, let isSnapshotTakenOver) = log.records.read(message, at: offset, now: now)
         else {
             return
@@ -140,11 +103,24 @@ public final class BudgetMember {
         if message.sender == name {
             if let effect { settle(message.number, effect: effect, at: now) }
         } else {
-            for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
-                account(of: entry.provider)?.others[message.sender] = now
+            for entry in message.entries where entry.take > 0 {
+                account(entry.account)?.others[message.sender] = now
             }
             noteSharers()
         }
+    }
+
+    /// True for a question about a budget of this member, and for an order that this member applies.
+    private func isToBeAnswered(_ message: BudgetMessage) -> Bool {
+        if let question = message.question { return account(question) != nil }
+        guard let order = message.order else { return false }
+        return account(order.account)?.reservation.day?.label == order.day
+    }
+
+    /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
+    private func giveUpCalls(beyond order: BudgetMessage.Order) {
+        guard order.limit != nil, let account = account(order.account), let day = account.today?.day else { return }
+        _ = account.reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
     }
 
     /// Processes the grants to a message of this member. Older messages that it has not read back are ignored from now
@@ -156,12 +132,8 @@ public final class BudgetMember {
 
         while let oldest = sent.first, oldest.message.number <= number {
             sent.removeFirst()
-            if oldest.message.number == number {
-                let told = oldest.message.renewals ?? []
-                renewals.removeAll { told.contains($0) }
-            }
             for (position, entry) in oldest.message.entries.enumerated() {
-                guard let account = account(of: entry.provider) else { continue }
+                guard let account = account(entry.account) else { continue }
                 if oldest.message.number < number {
                     account.reservation.restore(entry, at: now)
                 } else {
@@ -178,26 +150,19 @@ public final class BudgetMember {
     /// Releases waiting calls for which permits have become available. Call it after `read`, once for any number of
     /// records.
     public func review(at now: Instant) {
-        for access in accesses.values { access.review(at: now) }
+        for account in accounts { account.review(at: now) }
     }
 
     /// Updates the state for the current time, and returns the message that is due. Call it a few times a second, and
     /// at once when a call waits or a record was read.
-    /// - Parameter days: the current day of each provider; a missing one stays.
+    /// - Parameter days: the current day of each account; a missing one stays.
     /// - Returns: a message to append to the log; `nil` if there is none.
     public func tick(_ days: [String: BudgetDay] = [:], at now: Instant) -> BudgetMessage? {
-        isWoken = false
-        for (provider, day) in days { account(of: provider)?.reservation.begin(day) }
+        log.isWoken = false
+        for (name, day) in days { account(name)?.reservation.begin(day) }
         review(at: now)
         for account in accounts { account.reservation.pace.measure(at: now) }
         guard isReady else { return nil }
-        for account in accounts {
-            if !account.isFull {
-                full.remove(account.provider)
-            } else if full.insert(account.provider).inserted {
-                warnings.append(account.provider)
-            }
-        }
         if let lastSent, lastSent.duration(to: now) < BudgetTerms.shortestPause { return nil }
 
         // One message at a time, unless it seems to be lost.
@@ -220,8 +185,8 @@ public final class BudgetMember {
         // While messages are unconfirmed, another one is due even if there is nothing new. When it is read back,
         // earlier messages that have not been read are known to be lost, and their contents are published again.
         guard
-            !sent.isEmpty || isReportDue || isSnapshotDue || !questions.isEmpty || !renewals.isEmpty
-                || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
+            !sent.isEmpty || isReportDue || isSnapshotDue || !questions.isEmpty || reserves.contains(where: { $0 > 0 })
+                || returns.contains(where: { $0 > 0 })
         else {
             return nil
         }
@@ -246,7 +211,7 @@ public final class BudgetMember {
     /// True while this member's messages are not read back and more calls are needed. Requests that began now would
     /// wait without result.
     ///
-    /// A provider that was not called recently, or whose budget is used up, does not count: it would block the requests
+    /// An account that was not used recently, or whose budget is used up, does not count: it would block the requests
     /// for all others.
     public func isTimedOut(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= BudgetTerms.timeout else { return false }
@@ -279,9 +244,8 @@ public final class BudgetMember {
     ) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
-            sender: name, number: number, entries: entries,
-            snapshot: isSnapshot ? snapshot : nil,
-            renewals: renewals.isEmpty ? nil : renewals, answers: questions.isEmpty ? nil : questions.removeFirst())
+            sender: name, number: number, entries: entries, snapshot: isSnapshot ? snapshot : nil,
+            answers: questions.isEmpty ? nil : questions.removeFirst())
         sent.append(Sent(message: message, time: now))
         lastSent = now
         return message
@@ -289,7 +253,7 @@ public final class BudgetMember {
 
     private var snapshot: BudgetMessage.Snapshot {
         let snapshot = log.records.snapshot
-        return BudgetMessage.Snapshot(offset: snapshot.offset, fleet: fleet, ledger: snapshot.state)
+        return BudgetMessage.Snapshot(offset: snapshot.offset, ledger: snapshot.state)
     }
 
     private func noteSharers() {

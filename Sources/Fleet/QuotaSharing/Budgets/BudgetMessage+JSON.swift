@@ -2,43 +2,25 @@
 
 extension BudgetMessage.Entry: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .required("day", \.day), .optional("fleet", \.fleet), .required("giveBack", \.giveBack),
-        .optional("key", \.key),
-        .required("limit", \.limit), .required("made", \.made), .required("provider", \.provider),
-        .required("take", \.take),
+        .required("account", \.account), .required("day", \.day), .required("giveBack", \.giveBack),
+        .required("limit", \.limit), .required("made", \.made), .required("take", \.take),
     ]
 
-    init() { self.init(QuotaScope(provider: ""), day: "", limit: 0) }
-}
-
-extension BudgetMessage.Renewal: FleetObject {
-    static let members: [MessageMember<Self>] = [
-        .optional("fleet", \.fleet), .required("new", \.new), .required("old", \.old),
-        .required("provider", \.provider),
-    ]
-
-    init() { self.init(provider: "", fleet: nil, old: "", new: "") }
+    init() { self.init("", day: "", limit: 0) }
 }
 
 extension BudgetMessage.Order: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .required("day", \.day), .optional("fleet", \.fleet), .required("isReset", \.isReset),
-        .optional("limit", \.limit),
-        .required("provider", \.provider), .required("time", \.time),
+        .required("account", \.account), .required("day", \.day), .required("isReset", \.isReset),
+        .optional("limit", \.limit), .required("time", \.time),
     ]
 
-    init() { self.init(provider: "", day: "", time: "") }
-}
-
-extension BudgetMessage.Question: FleetObject {
-    static let members: [MessageMember<Self>] = [.required("fleet", \.fleet), .required("provider", \.provider)]
-
-    init() { self.init(provider: "", fleet: "") }
+    init() { self.init("", day: "", time: "") }
 }
 
 extension BudgetMessage.Snapshot: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("fleet", \.fleet), .required("ledger", \.ledger), .required("offset", \.offset),
+        .required("ledger", \.ledger), .required("offset", \.offset),
     ]
 
     init() { self.init(offset: 0, ledger: BudgetLedger()) }
@@ -47,8 +29,8 @@ extension BudgetMessage.Snapshot: FleetObject {
 extension BudgetMessage: FleetObject {
     static let members: [MessageMember<Self>] = [
         .optional("answers", \.answers), .required("entries", \.entries), .required("number", \.number),
-        .optional("order", \.order), .optional("question", \.question), .optional("renewals", \.renewals),
-        .required("sender", \.sender), .optional("state", \.snapshot),
+        .optional("order", \.order), .optional("question", \.question), .required("sender", \.sender),
+        .optional("state", \.snapshot),
     ]
 
     init() { self.init(sender: "", number: 0) }
@@ -82,6 +64,5 @@ extension BudgetLedger.NewestMessage: FleetObject {
 extension BudgetLedger: FleetObject {
     static let members: [MessageMember<Self>] = [
         .required("cleaned", \.cleaned), .required("days", \.days), .required("heard", \.newestMessages),
-        .required("renewed", \.renewed), .optional("renewedAt", \.renewalOffsets, empty: [:]),
     ]
 }

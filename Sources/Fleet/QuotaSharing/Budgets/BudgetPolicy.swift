@@ -9,8 +9,7 @@ public struct BudgetPolicy: Sendable {
     public var reserved: [ProviderID: BudgetReserve]
     /// Returns the current day of each provider. Called on the loop, several times a second.
     public var days: @Sendable (_ now: Instant) -> [ProviderID: BudgetDay]
-    /// Called when four fifths of a day's budget are taken, once a day by one member of the fleet. Also called by each
-    /// member for which `BudgetStatus.isFull`.
+    /// Called when four fifths of a day's budget are taken, once a day by one member of the fleet.
     public var onWarning: @Sendable (ProviderID, BudgetStatus) -> Void
 
     public init(
@@ -42,9 +41,6 @@ public struct BudgetStatus: Sendable, Hashable {
     public var kept = 0
     /// The time at which counting began, if not with the day.
     public var since: String?
-    /// True if the fleet has used so many API keys that the calls of this one cannot be counted, and are therefore not
-    /// made.
-    public var isFull = false
 
     /// The number of calls that members have reported as made.
     public var used: Int { made.values.reduce(0) { $0.saturatingAdding($1) } }

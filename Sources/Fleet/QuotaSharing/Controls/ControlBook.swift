@@ -37,10 +37,9 @@ public struct ControlBook: Sendable, Hashable {
         if orders.count > Self.most { orders.removeFirst() }
     }
 
-    /// Removes expired orders, and the exceptions from them.
-    /// - Parameter mayForget: called for each expired order; `false` keeps it.
-    public mutating func removeOver(at time: Int64, if mayForget: (ControlOrder) -> Bool = { _ in true }) {
-        let kept = orders.filter { !$0.isOver(at: time) || !mayForget($0) }
+    /// Removes orders that ended before a time, and the exceptions from them.
+    public mutating func removeOver(at time: Int64) {
+        let kept = orders.filter { !$0.isOver(at: time) }
         guard kept.count < orders.count else { return }
         orders = kept
         let toFleet = orders.filter { $0.instance == nil }

@@ -10,16 +10,15 @@ public final class ControlMember {
         case question(ControlMessage.Question, sender: String)
     }
 
+    /// The time in milliseconds for which a snapshot contains an order that has ended: a day.
+    private static let timeToKeep: Int64 = 86_400_000
+
     /// This process's name in the fleet, unique among all processes and starts.
     public let name: String
-    private let fleet: String
     private var log: ReplicatedLog<ControlBook>
-    /// The time at which each order was first read.
-    private var readAt: [ControlOrder: Instant] = [:]
 
-    public init(name: String, fleet: String, at now: Instant) {
+    public init(name: String, at now: Instant) {
         self.name = name
-        self.fleet = fleet
         log = ReplicatedLog(of: name, at: now)
     }
 
@@ -41,16 +40,12 @@ public final class ControlMember {
     /// - Parameter message: `nil` for a record that does not concern orders.
     /// - Returns: the message, if this process must act on it.
     public func read(_ message: ControlMessage?, at offset: Int64, now: Instant) -> News? {
-        guard let message, message.fleet == fleet else {
+        guard let message else {
             log.skip(offset)
             return nil
         }
         let result = log.read(message, at: offset, now: now)
         if case .ignored = result { return nil }
-        for order in (message.snapshot?.orders ?? []) + [message.order].compactMap(\.self) where readAt[order] == nil {
-            readAt[order] = now
-        }
-
         let news = news(in: message)
         guard case .ofHistory = result else { return news }
         // The sender of an old question has stopped waiting. An order to drain names this process only, so it applies
@@ -74,7 +69,7 @@ public final class ControlMember {
     /// Returns this process's answer as a message.
     public func answer(to sender: String, as worker: String, refusal: String?) -> ControlMessage {
         ControlMessage(
-            sender: name, fleet: fleet, answer: ControlMessage.Answer(to: sender, worker: worker, refusal: refusal))
+            sender: name, answer: ControlMessage.Answer(to: sender, worker: worker, refusal: refusal))
     }
 
     /// Removes expired orders, and returns a snapshot if one is due.
@@ -82,20 +77,15 @@ public final class ControlMember {
     /// - Returns: the snapshot to publish; `nil` if none is due.
     public func tick(at now: Instant, wall time: Int64) -> ControlMessage? {
         guard isKnown else { return nil }
-        log.state.removeOver(at: time) { order in
-            // If this wall clock is fast, the order must stay in the snapshot for other readers. No order lasts longer
-            // than from `at` to `until` by its sender's clock, and it was read after `at`.
-            guard let end = order.until, let read = readAt[order] else { return true }
-            return read.duration(to: now) >= .milliseconds(end.saturatingSubtracting(order.at))
-        }
-        if readAt.count > book.orders.count { readAt = readAt.filter { book.orders.contains($0.key) } }
+        // The wall clock of this process may be ahead, and other readers may still need the order.
+        log.state.removeOver(at: time.saturatingSubtracting(Self.timeToKeep))
 
         // Without orders, there is nothing to publish in a topic that was created again.
         let hasOrders = !book.orders.isEmpty
         guard log.isSnapshotDue(at: now, ifOld: hasOrders), hasOrders || !log.isSnapshotLost else { return nil }
         let snapshot = ControlMessage.Snapshot(offset: log.snapshot.offset, orders: book.orders)
         log.noteSnapshot(at: now)
-        return ControlMessage(sender: name, fleet: fleet, snapshot: snapshot)
+        return ControlMessage(sender: name, snapshot: snapshot)
     }
 }
 

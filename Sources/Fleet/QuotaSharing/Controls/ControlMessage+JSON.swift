@@ -45,9 +45,9 @@ extension ControlMessage.Snapshot: FleetObject {
 
 extension ControlMessage: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("answer", \.answer), .required("fleet", \.fleet), .optional("order", \.order),
-        .optional("question", \.question), .required("sender", \.sender), .optional("state", \.snapshot),
+        .optional("answer", \.answer), .optional("order", \.order), .optional("question", \.question),
+        .required("sender", \.sender), .optional("state", \.snapshot),
     ]
 
-    init() { self.init(sender: "", fleet: "") }
+    init() { self.init(sender: "") }
 }

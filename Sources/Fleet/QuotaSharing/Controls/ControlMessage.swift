@@ -31,19 +31,16 @@ public struct ControlMessage: Sendable, Hashable {
 
     /// The sender's name, unique in the fleet and changed by a restart.
     public var sender: String
-    /// The fleet to which the message applies: see `QuotaScope.fleet`.
-    public var fleet: String
     public var order: ControlOrder?
     public var question: Question?
     public var answer: Answer?
     public var snapshot: Snapshot?
 
     public init(
-        sender: String, fleet: String, order: ControlOrder? = nil, question: Question? = nil, answer: Answer? = nil,
+        sender: String, order: ControlOrder? = nil, question: Question? = nil, answer: Answer? = nil,
         snapshot: Snapshot? = nil
     ) {
         self.sender = sender
-        self.fleet = fleet
         self.order = order
         self.question = question
         self.answer = answer

@@ -128,7 +128,7 @@ extension LeaseMember {
 
 extension LeasePlan.Member {
     init(_ message: LeaseMessage, _ state: LeaseMessage.Limit) {
-        self.init(name: message.sender, own: message.ownShare, demand: state.demandByClass)
+        self.init(name: message.sender, own: message.ownShare, demand: state.demand)
     }
 
     /// True if its demand exceeds its share.

@@ -62,35 +62,12 @@ public final class LeaseMember {
         self.limits = Set(limits).sorted().map { Limit(name: $0, table: LeaseTable()) }
     }
 
-    /// Renames a limit whose key was replaced. Leases stay until they end, so that a share leased to another member is
-    /// not used meanwhile.
-    public func rename(_ limit: String, to new: String) {
-        guard limit != new, let old = index(of: limit) else { return }
-        limits[old] = Limit(name: new, table: limits[old].table, demand: limits[old].demand)
-        limits = limits.enumerated().filter { $0.offset == old || $0.element.name != new }.map(\.element)
-        for (sender, peer) in peers { peers[sender]?.states = states(in: peer.message) }
-        hasNews = true
-    }
-
     private func index(of limit: String) -> Int? { limits.firstIndex { $0.name == limit } }
 
     private func states(in message: LeaseMessage) -> [LeaseMessage.Limit?] { limits.map { message.limits[$0.name] } }
 
     private func forgetProspects() {
         for index in limits.indices { limits[index].prospect = nil }
-    }
-
-    /// Returns the relation of a message to this member's limits.
-    public func relation(of message: LeaseMessage) -> ScopeRelation {
-        if message.limits.isEmpty || limits.contains(where: { message.limits[$0.name] != nil }) { return .own }
-        let (named, own) = (message.limits.keys.map(QuotaScope.init), limits.map { QuotaScope(name: $0.name) })
-        if named.contains(where: { $0.fleet == nil }) { return .unscoped }
-
-        // A message about another provider of the same fleet, whose limit is not shared here.
-        let isOfFleet = named.contains { scope in
-            own.contains { $0.fleet == scope.fleet } && !own.contains { $0.provider == scope.provider }
-        }
-        return isOfFleet ? .own : .foreign
     }
 
     // MARK: - Shares
@@ -173,7 +150,7 @@ public final class LeaseMember {
 
     /// Processes a message of the topic, which may be late, duplicated, or out of order.
     public func receive(_ message: LeaseMessage, at now: Instant) {
-        guard message.sender != name, relation(of: message) == .own else { return }
+        guard message.sender != name else { return }
         if let known = peers[message.sender], known.message.number > message.number { return }
         let states = states(in: message)
         peers[message.sender] = message.isLast ? nil : Peer(message: message, received: now, states: states)
@@ -246,7 +223,7 @@ public final class LeaseMember {
             let missing = view.isLessor ? 0 : max(0, demand.total - own.usable(at: now))
             let returned = limits[index].table.giveBack(leaving: missing, at: now)
             message.limits[limits[index].name] = LeaseMessage.Limit(
-                of: demand, grants: grants(view, index, at: now),
+                demand: demand, grants: grants(view, index, at: now),
                 acknowledged: limits[index].table.acknowledged(at: now), returned: returned)
         }
         return message

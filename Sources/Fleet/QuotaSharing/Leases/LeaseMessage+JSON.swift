@@ -10,24 +10,32 @@ extension LeaseMessage.Grant: FleetObject {
     init() { self.init(lessee: "", inReplyTo: 0, share: 0) }
 }
 
-extension LeaseMessage.Limit: FleetObject {
+extension LimitDemand: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("acknowledged", \.acknowledged, empty: [:]), .optional("batchTenants", \.batchTenants),
-        .required("demand", \.demand), .optional("grants", \.grants, empty: []),
-        .optional("interactive", \.interactive),
-        .optional("returned", \.returned, empty: [:]), .optional("tenants", \.tenants),
+        .optional("batchTenants", \.batchTenants, empty: 1), .optional("interactive", \.interactive, empty: 0),
+        .optional("interactiveTenants", \.interactiveTenants, empty: 1), .optional("total", \.total, empty: 0),
     ]
 
     /// A number above any real number of tenants.
     private static let mostTenants = 1_000_000
 
-    init() { self.init(demand: 0) }
+    init() { self = .none }
 
-    /// Clamps the numbers of tenants to the range that members write.
+    /// Clamps the numbers to the range that members write.
     mutating func validate() {
-        tenants = tenants.map { min(max($0, 1), Self.mostTenants) }
-        batchTenants = batchTenants.map { min(max($0, 1), Self.mostTenants) }
+        self = LimitDemand(
+            total, interactive: interactive, interactiveTenants: min(interactiveTenants, Self.mostTenants),
+            batchTenants: min(batchTenants, Self.mostTenants))
     }
+}
+
+extension LeaseMessage.Limit: FleetObject {
+    static let members: [MessageMember<Self>] = [
+        .optional("acknowledged", \.acknowledged, empty: [:]), .required("demand", \.demand),
+        .optional("grants", \.grants, empty: []), .optional("returned", \.returned, empty: [:]),
+    ]
+
+    init() { self.init(demand: .none) }
 }
 
 extension LeaseMessage: FleetObject {

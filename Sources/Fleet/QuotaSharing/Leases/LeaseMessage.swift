@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// A member's message about the limits that are shared by demand. Every member reads every message, including its own.
 public struct LeaseMessage: Sendable, Hashable {
@@ -15,15 +15,8 @@ public struct LeaseMessage: Sendable, Hashable {
 
     /// The sender's state of one limit.
     public struct Limit: Sendable, Hashable {
-        /// The fraction of the limit that the sender could use now, 0 to 1.
-        public var demand: Double
-        /// The interactive part of `demand`. `nil` in messages without classes: all demand is interactive, and the
-        /// sender leases out only what it does not use.
-        public var interactive: Double?
-        /// The number of tenants with waiting interactive requests. `nil`: one.
-        public var tenants: Int?
-        /// The number of tenants with waiting batch requests. `nil`: one.
-        public var batchTenants: Int?
+        /// The part of the limit that the sender could use now.
+        public var demand: LimitDemand
         /// The leases that the sender grants, one for each lessee.
         public var grants: [Grant] = []
         /// By lessor: the number of the newest message whose grant the sender uses. It uses no older grant, so the
@@ -42,29 +35,11 @@ public struct LeaseMessage: Sendable, Hashable {
     public var owned: Int
     /// The number of partitions of the requests topic.
     public var partitionCount: Int
-    /// The limits by name, which is the name of their scope: see `QuotaScope.name`.
+    /// The limits by name.
     public var limits: [String: Limit] = [:]
     /// True for the sender's last message, after which it uses no quota.
     public var isLast = false
 
     /// The share of each limit from the sender's partitions.
     var ownShare: Double { FleetShare.part(owned, of: partitionCount) }
-}
-
-extension LeaseMessage.Limit {
-    /// Makes the state of a member with classes. Without demand, the interactive part is omitted.
-    init(
-        of demand: LimitDemand, grants: [LeaseMessage.Grant], acknowledged: [String: UInt64], returned: [String: UInt64]
-    ) {
-        self.init(demand: demand.total, grants: grants, acknowledged: acknowledged, returned: returned)
-        guard demand.total > 0 else { return }
-        interactive = demand.interactive
-        if demand.interactiveTenants > 1 { tenants = demand.interactiveTenants }
-        if demand.batchTenants > 1 { batchTenants = demand.batchTenants }
-    }
-
-    /// The sender's demand by class.
-    var demandByClass: LimitDemand {
-        LimitDemand(demand, interactive: interactive, interactiveTenants: tenants ?? 1, batchTenants: batchTenants ?? 1)
-    }
 }

@@ -21,15 +21,10 @@ public protocol FleetMember {
     /// Registers `wake`, which is called when `tick` should be called at once, before `nextTick` has passed.
     func onWakeUp(_ wake: @escaping @Sendable () -> Void) async
 
-    /// Called when the topic has been opened, for the first time or again. `receive` follows for each record.
-    func topicOpened(_ extent: FleetTopicExtent) async
-
-    /// `true` if the records since `topicOpened` are not sufficient, so that the topic must be read from its oldest
-    /// record on.
-    var needsOlderRecords: Bool { get async }
-
-    /// Processes records of the fleet topic in their order, including this member's own messages.
-    func receive(_ records: [FleetRecord]) async
+    /// Processes what was read from the fleet topic, including this member's own messages.
+    /// - Returns: `true` if the records since the topic was opened are not sufficient, so that it must be read from its
+    ///   oldest record on.
+    func receive(_ news: FleetNews) async -> Bool
 
     /// Ends the sharing: no quota that is shared by messages is used after this call.
     /// - Returns: the last messages.

@@ -1,4 +1,4 @@
-/// One message of the fleet topic: a JSON object with one member, whose name is its kind.
+/// The content of one message of the fleet topic.
 public enum FleetMessage: Sendable, Hashable {
     /// A member's message about the limits that are shared by demand.
     case shares(LeaseMessage)
@@ -14,14 +14,27 @@ public struct FleetRecord: Sendable, Hashable {
     public var offset: Int64
     /// True for a record that existed before this process began to read.
     public var isOld = false
-    /// The record's message. `nil` for a record without one, for a message of a later version, and for an offset
-    /// without a record, as at the end of a transaction.
+    /// The record's message. `nil` for a record without one of this fleet and version, and for an offset without a
+    /// record, as at the end of a transaction.
     public var message: FleetMessage?
 
     public init(offset: Int64, isOld: Bool = false, message: FleetMessage?) {
         self.offset = offset
         self.isOld = isOld
         self.message = message
+    }
+}
+
+/// What was read from the fleet topic.
+public struct FleetNews: Sendable {
+    /// Set when the topic has been opened, for the first time or again. `records` follow from here.
+    public var opened: FleetTopicExtent?
+    /// The next records, in their order.
+    public var records: [FleetRecord]
+
+    public init(opened: FleetTopicExtent? = nil, records: [FleetRecord] = []) {
+        self.opened = opened
+        self.records = records
     }
 }
 

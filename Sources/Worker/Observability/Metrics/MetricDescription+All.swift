@@ -103,8 +103,6 @@ extension MetricDescription {
             "Calls per second that this worker may make: its share of the key's rate. Absent without a limit.",
         .gauge("locsearch_fleet_topic_usable"):
             "1 while workers share quota by demand; 0 while shares follow the partitions. Absent if no quota is shared.",
-        .counter("locsearch_fleet_messages_ignored_total", labels: ["reason"]):
-            "Messages in the fleet topic about the quota of another fleet or key, or from workers of an older version.",
         .gauge("locsearch_control_active", labels: ["control", "provider", "scope"]):
             "1 for each order of locsearch controls that this worker follows; scope is fleet or worker. Absent without one.",
         .gauge("locsearch_provider_askable", labels: ["provider"]):

@@ -42,8 +42,6 @@ package struct LaneAssembly: Sendable {
 
     /// The order in which `auto` tries the providers, preferred first.
     package var order: [ProviderID] = [.hotpepper, .googlePlaces]
-    /// The quota scope for which each provider's calls count.
-    package var scopes: [ProviderID: QuotaScope] = [:]
     /// Makes a lane's view of the daily call budgets, by the wall clock of its loop. `nil`: no provider has a budget.
     package var makeBudgets: (@Sendable (EventLoop) -> BudgetPolicy?)?
     /// Starts the trace of each request. `nil`: requests are not traced.
@@ -111,13 +109,11 @@ package struct LaneAssembly: Sendable {
 
     private func makeSearches(_ number: Int, on loop: EventLoop) -> SearchWorker {
         SearchWorker(
-            policies: policies, name: "\(name)-\(number)", budgets: makeBudgets?(loop), scopes: scopes,
+            policies: policies, name: "\(name)-\(number)", budgets: makeBudgets?(loop),
             clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), random: loop.random,
             observer: CallObserver(
                 onTransition: onTransition, onWasted: { [meters] in meters.calls.countWasted($1) },
-                onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) }),
-            // Every lane reads every message of the fleet topic, so only the first counts an ignored one.
-            onIgnored: { [meters] in if number == 0 { meters.calls.countIgnoredMessage($0) } })
+                onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) }))
     }
 
     // MARK: - Names

@@ -94,20 +94,11 @@ package struct LaneGroup: Sendable {
         let over = WakeUp()
         if let controls { Task(executorPreference: loop) { await controls.run() } }
         Task(executorPreference: loop) {
-            await link.run(
-                topicOpened: { extent in
-                    await controls?.topicOpened(extent)
-                    for lane in lanes { await lane.onLoop { await $0.fleetTopicOpened(extent) } }
-                },
-                needsOlder: {
-                    if await controls?.needsOlderRecords == true { return true }
-                    for lane in lanes where await lane.onLoop({ await $0.needsOlderFleetRecords }) { return true }
-                    return false
-                },
-                receive: { records in
-                    await controls?.receive(records)
-                    for lane in lanes { await lane.onLoop { await $0.receive(records) } }
-                })
+            await link.run { news in
+                var needsOlder = await controls?.receive(news) ?? false
+                for lane in lanes where await lane.onLoop({ await $0.receive(news) }) { needsOlder = true }
+                return needsOlder
+            }
             over.wake()
         }
         return FleetReading(loop: loop, over: over)

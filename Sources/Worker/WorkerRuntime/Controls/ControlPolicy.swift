@@ -10,8 +10,6 @@ package struct ControlPolicy: Sendable {
 
     /// The name by which operators know this process: its machine or its pod.
     package var worker: String
-    /// See `QuotaScope.fleet`.
-    package var fleet: String
     /// `worker.concurrency`.
     package var concurrency: Int
     /// `worker.loops`.
@@ -22,11 +20,10 @@ package struct ControlPolicy: Sendable {
     package var setLogLevel: @Sendable (String?) -> Void
 
     package init(
-        worker: String, fleet: String, concurrency: Int, loops: Int, rates: [ProviderID: Double] = [:],
+        worker: String, concurrency: Int, loops: Int, rates: [ProviderID: Double] = [:],
         setLogLevel: @escaping @Sendable (String?) -> Void = { _ in }
     ) {
         self.worker = worker
-        self.fleet = fleet
         self.concurrency = concurrency
         self.loops = loops
         self.rates = rates

@@ -42,7 +42,7 @@ package actor FleetControls {
         self.policy = policy
         self.loop = loop
         self.log = log
-        member = ControlMember(name: name, fleet: policy.fleet, at: loop.now)
+        member = ControlMember(name: name, at: loop.now)
     }
 
     package var status: ControlStatus {
@@ -93,15 +93,10 @@ package actor FleetControls {
 
     // MARK: - The topic
 
-    func topicOpened(_ extent: FleetTopicExtent) async {
-        member.begin(extent, at: loop.now)
-        await applyOrders()
-    }
-
-    var needsOlderRecords: Bool { member.needsOlderRecords }
-
-    func receive(_ records: [FleetRecord]) async {
-        for record in records {
+    /// - Returns: `true` if the topic must be read from its oldest record on.
+    func receive(_ received: FleetNews) async -> Bool {
+        if let extent = received.opened { member.begin(extent, at: loop.now) }
+        for record in received.records {
             var message: ControlMessage?
             if case .control(let control) = record.message { message = control }
             guard let news = member.read(message, at: record.offset, now: loop.now) else { continue }
@@ -119,6 +114,7 @@ package actor FleetControls {
             }
         }
         await applyOrders()
+        return member.needsOlderRecords
     }
 
     private func answer(_ sender: String, refusal: String?) {

@@ -78,19 +78,10 @@ package final class FleetLink: Sendable {
     }
 
     /// Reads and writes on the loop until `end`, or until the task is cancelled, which discards the last messages.
-    /// - Parameters:
-    ///   - topicOpened: called before the topic is read, each time it is opened.
-    ///   - needsOlder: called after `topicOpened` and `receive`; `true` makes the link read the topic from its oldest
-    ///     record.
-    ///   - receive: called with the records that were read, one call after another.
-    package func run(
-        topicOpened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
-        needsOlder: @escaping @Sendable () async -> Bool = { false },
-        receive: @escaping @Sendable ([FleetRecord]) async -> Void
-    ) async {
-        let reading = Task(executorPreference: loop) {
-            await self.read(topicOpened: topicOpened, needsOlder: needsOlder, receive: receive)
-        }
+    /// - Parameter receive: called with what was read, one call after another. It returns `true` to make the link read
+    ///   the topic from its oldest record.
+    package func run(receive: @escaping @Sendable (FleetNews) async -> Bool) async {
+        let reading = Task(executorPreference: loop) { await self.read(receive) }
         await withTaskExecutorPreference(loop) { await write() }
         reading.cancel()
         await reading.value
@@ -101,27 +92,23 @@ package final class FleetLink: Sendable {
 
     // MARK: - Reading
 
-    private func read(
-        topicOpened: @Sendable (FleetTopicExtent) async -> Void, needsOlder: @Sendable () async -> Bool,
-        receive: @Sendable ([FleetRecord]) async -> Void
-    ) async {
+    private func read(_ receive: @Sendable (FleetNews) async -> Bool) async {
         var position = FleetTopicPosition(decode: clients.decode)
         var reader: (any FleetTopicReader)?
         var history = configuration.history
 
         while !Task.isCancelled {
             do throws(KafkaError) {
-                if reader == nil {
-                    let (new, extent) = try await open(&position, history: history)
-                    await topicOpened(extent)
-                    reader = new
+                var news = FleetNews()
+                if let reader {
+                    let read = try await reader.news(max: Self.recordsPerRead, within: Self.readTime)
+                    if position.endsEarly(in: read) { throw Self.topicEndsEarly }
+                    news.records = position.take(read)
+                    if news.records.isEmpty { continue }
+                } else {
+                    (reader, news.opened) = try await open(&position, history: history)
                 }
-                guard let open = reader else { continue }
-                let news = try await open.news(max: Self.recordsPerRead, within: Self.readTime)
-                if position.endsEarly(in: news) { throw Self.topicEndsEarly }
-                let records = position.take(news)
-                if !records.isEmpty { await receive(records) }
-                if history < .max, await needsOlder() { (reader, history) = (nil, .max) }
+                if await receive(news), history < .max { (reader, history) = (nil, .max) }
             } catch {
                 noteReadingFailed(error)
                 if error.kind == .unknownTopicOrPartition { position.noteDeleted() }
@@ -183,7 +170,7 @@ package final class FleetLink: Sendable {
     }
 
     private func record(of message: FleetMessage) -> ProducerRecord {
-        ProducerRecord(topic: configuration.topic, partition: 0, value: FleetCodec.bytes(of: message))
+        ProducerRecord(topic: configuration.topic, partition: 0, value: clients.codec.bytes(of: message))
     }
 
     private func confirm(_ receipt: KafkaProducer.Receipt, of writer: any FleetTopicWriter) async {

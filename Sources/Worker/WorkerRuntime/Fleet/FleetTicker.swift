@@ -60,19 +60,11 @@ package final class FleetTicker {
         if member?.usesMessages == true { await tick() }
     }
 
-    package func topicOpened(_ extent: FleetTopicExtent) async {
-        guard let member, !hasLeft else { return }
-        await member.topicOpened(extent)
+    /// - Returns: `true` if the topic must be read from its oldest record on.
+    package func receive(_ news: FleetNews) async -> Bool {
+        guard let member, !hasLeft else { return false }
+        let needsOlder = await member.receive(news)
         await tick()
-    }
-
-    package func receive(_ records: [FleetRecord]) async {
-        guard let member, !hasLeft else { return }
-        await member.receive(records)
-        await tick()
-    }
-
-    package var needsOlderRecords: Bool {
-        get async { hasLeft ? false : await member?.needsOlderRecords ?? false }
+        return needsOlder
     }
 }

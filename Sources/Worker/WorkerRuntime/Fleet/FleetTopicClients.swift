@@ -45,13 +45,17 @@ package struct FleetTopicClients: Sendable {
     /// Makes a reader that reads every record, or reports that some are missing.
     package var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
     package var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
+    package let codec: FleetCodec
     /// Decodes a record's message; `nil` for a record without a message.
-    package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
+    package var decode: @Sendable ([UInt8]) -> FleetMessage?
 
     package init(
+        _ codec: FleetCodec,
         makeReader: @escaping @Sendable () throws(KafkaError) -> any FleetTopicReader,
         makeWriter: @escaping @Sendable () throws(KafkaError) -> any FleetTopicWriter
     ) {
+        self.codec = codec
+        decode = codec.message
         self.makeReader = makeReader
         self.makeWriter = makeWriter
     }
@@ -63,7 +67,8 @@ extension FleetTopicClients {
     ///   - consumer: the connection settings; its group is not used.
     ///   - loop: the loop of the producers.
     package static func kafka(
-        consumer: ConsumerConfiguration, producer: ProducerConfiguration, loop: EventLoop, log: Logger
+        _ codec: FleetCodec, consumer: ConsumerConfiguration, producer: ProducerConfiguration, loop: EventLoop,
+        log: Logger
     ) -> FleetTopicClients {
         var (reading, writing) = (consumer, producer)
         reading.statisticsInterval = nil
@@ -74,6 +79,7 @@ extension FleetTopicClients {
         writing.properties["message.timeout.ms"] = "\(writingTime.milliseconds(roundedUp: false))"
 
         return FleetTopicClients(
+            codec,
             makeReader: { [reading] () throws(KafkaError) in
                 try TopicReader(reading, mode: .everyRecord, log: log)
             },

@@ -10,7 +10,7 @@ struct FleetTopicPosition {
     private var isDeleted = false
     private let decode: @Sendable ([UInt8]) -> FleetMessage?
 
-    init(decode: @escaping @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message) { self.decode = decode }
+    init(decode: @escaping @Sendable ([UInt8]) -> FleetMessage?) { self.decode = decode }
 
     /// Records that the topic does not exist at present.
     mutating func noteDeleted() { isDeleted = isDeleted || reached > 0 }

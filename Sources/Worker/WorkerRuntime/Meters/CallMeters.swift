@@ -2,15 +2,12 @@ internal import Basics
 package import LocationSearch
 internal import Metrics
 package import ProviderCalls
-package import QuotaSharing
 
 /// The metrics of calls to providers. Thread-safe.
 package struct CallMeters: Sendable {
     private let wasted: Counter
     private let durations: CaseTable<ProviderID, Durations>
     private let bySKU: CaseTable<PriceClass, Counter>
-    private let foreignMessages: Counter
-    private let unscopedMessages: Counter
 
     /// The durations of one provider's calls, by result.
     private struct Durations {
@@ -25,10 +22,6 @@ package struct CallMeters: Sendable {
             let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
             return maker.counter("locsearch_provider_calls_by_sku_total", labels: labels)
         }
-        func ignored(_ reason: String) -> Counter {
-            maker.counter("locsearch_fleet_messages_ignored_total", labels: [("reason", reason)])
-        }
-        (foreignMessages, unscopedMessages) = (ignored("other-scope"), ignored("older-format"))
         durations = maker.each(ProviderID.self) { provider in
             func timer(_ code: String) -> Timer {
                 maker.timer(
@@ -41,15 +34,6 @@ package struct CallMeters: Sendable {
 
     /// Counts calls whose results are not used: the request was superseded, or its partition was revoked.
     package func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
-
-    /// Counts a fleet topic message that does not concern this worker's quota.
-    package func countIgnoredMessage(_ relation: ScopeRelation) {
-        switch relation {
-        case .own: break
-        case .foreign: foreignMessages.increment()
-        case .unscoped: unscopedMessages.increment()
-        }
-    }
 
     /// Counts a finished call to a provider.
     /// - Parameter priceClass: the class by which the provider charges it.

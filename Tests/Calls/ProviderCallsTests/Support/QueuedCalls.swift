@@ -13,7 +13,7 @@ final class QueuedCalls {
 
     init(
         rate: RateLimit? = nil, share: Double = 1, concurrency: ConcurrencyLimit.Configuration? = nil,
-        budget: BudgetAccess? = nil, fairness: FairTerms = FairTerms(), time: VirtualTime
+        budget: BudgetAccount? = nil, fairness: FairTerms = FairTerms(), time: VirtualTime
     ) {
         self.time = time
         var unlimited = ConcurrencyLimit.Configuration(maximum: 100_000)

@@ -4,7 +4,7 @@ import Basics
 
 /// Members that share a daily budget, and the log between them, in steps of 20 ms. Each day has `dayLength`.
 final class BudgetFleet {
-    static let provider = "p"
+    static let account = "p"
     private static let step = Duration.milliseconds(20)
 
     let dayLength: Duration
@@ -37,7 +37,7 @@ final class BudgetFleet {
     /// Adds a member.
     /// - Parameter records: the number of records that it reads at first.
     func join(newest records: Int) {
-        let member = BudgetMember(name: "m\(members.count)-0", budgets: [Self.provider: budget], at: start + elapsed)
+        let member = BudgetMember(name: "m\(members.count)-0", budgets: [Self.account: budget], at: start + elapsed)
         let first = max(0, log.count - records)
         members.append(member)
         next.append(first)
@@ -59,13 +59,13 @@ final class BudgetFleet {
     private func step(_ index: Int) {
         let (member, now) = (members[index], start + elapsed)
         let dayEnd = start + dayLength * (Int(elapsed / dayLength) + 1)
-        member.account(of: Self.provider)?.reservation.begin(BudgetDay(label: day, end: dayEnd))
+        member.account(Self.account)?.reservation.begin(BudgetDay(label: day, end: dayEnd))
         for offset in next[index]..<log.count { member.read(log[offset], at: Int64(offset), now: now) }
         next[index] = log.count
 
         waiting[index] = min(30, waiting[index] + demand * Self.step.inSeconds)
-        while waiting[index] >= 1, let epoch = member.accounts[0].tryTake(at: now) {
-            member.accounts[0].reservation.noteMade("search", epoch: epoch, at: now)
+        while waiting[index] >= 1, let permit = member.accounts[0].take(at: now) {
+            member.accounts[0].noteMade(permit, as: "search", at: now)
             waiting[index] -= 1
             calls[day, default: 0] += 1
         }

@@ -75,7 +75,7 @@ final class LeaseFleet {
     }
 
     private func publish(_ message: LeaseMessage, by sender: Int) {
-        messages.append(FleetCodec.bytes(of: .shares(message)).count)
+        messages.append(FleetCodec(fleet: "workers/requests").bytes(of: .shares(message)).count)
         for reader in members.indices where reader != sender {
             for delay in delays() { inboxes[reader].append((now + delay, message)) }
         }

@@ -7,7 +7,7 @@ import Testing
 /// The orders that a worker accepts, and the resulting controls of its lanes.
 struct ControlPolicyTests {
     private let policy = ControlPolicy(
-        worker: "web-1", fleet: "f", concurrency: 64, loops: 2, rates: [.hotpepper: 50])
+        worker: "web-1", concurrency: 64, loops: 2, rates: [.hotpepper: 50])
 
     private func order(
         _ control: ControlOrder.Control, _ provider: String? = nil, _ number: Double? = nil, level: String? = nil,
@@ -51,8 +51,9 @@ struct ControlPolicyTests {
         #expect(policy.refusal(of: order(.pauseProvider), instance: "a") != nil)
         #expect(policy.refusal(of: order(.drain), instance: "a") != nil, "never all workers at once")
 
-        let text = #"{"control":{"fleet":"f","order":{"at":1,"by":"b","control":"later"},"sender":"s"}}"#
-        guard case .control(let later)? = FleetCodec.message(Array(text.utf8)), let order = later.order else {
+        let text = #"{"fleet":"f","control":{"order":{"at":1,"by":"b","control":"later"},"sender":"s"}}"#
+        guard case .control(let later)? = FleetCodec(fleet: "f").message(Array(text.utf8)), let order = later.order
+        else {
             Issue.record("it was not read")
             return
         }

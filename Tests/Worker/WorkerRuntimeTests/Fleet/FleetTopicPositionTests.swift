@@ -20,7 +20,7 @@ struct FleetTopicPositionTests {
 
     /// The last offset of a topic may be the end of a transaction, which readers do not see.
     @Test func `An end without a record counts as read`() {
-        var position = FleetTopicPosition()
+        var position = FleetTopicPosition(decode: FleetCodec(fleet: "f").message)
         _ = position.begin(at: 3, end: 6)
         let taken = position.take(
             TopicReader.News(records: [Self.record(3), Self.record(4)], ends: [Self.partition: 6]))
@@ -32,7 +32,7 @@ struct FleetTopicPositionTests {
     }
 
     @Test func `Records of other partitions and records that were read are left out`() {
-        var position = FleetTopicPosition()
+        var position = FleetTopicPosition(decode: FleetCodec(fleet: "f").message)
         _ = position.begin(at: 0, end: 0)
         let news = TopicReader.News(records: [Self.record(0), Self.record(0, partition: 1), Self.record(0)])
         let taken = position.take(news)
@@ -40,7 +40,7 @@ struct FleetTopicPositionTests {
     }
 
     @Test func `A recreated topic is noticed`() {
-        var position = FleetTopicPosition()
+        var position = FleetTopicPosition(decode: FleetCodec(fleet: "f").message)
         let isRemadeAtFirst = position.begin(at: 0, end: 5)
         _ = position.take(Self.records(0..<5))
         let isRemadeLater = position.begin(at: 0, end: 7)
@@ -60,7 +60,7 @@ struct FleetTopicPositionTests {
 
     /// The topic was deleted before any of it was read, and the new one has fewer records: none of its offsets is missing.
     @Test func `A topic that ends before its first end was recreated`() {
-        var position = FleetTopicPosition()
+        var position = FleetTopicPosition(decode: FleetCodec(fleet: "f").message)
         _ = position.begin(at: 0, end: 5)
         #expect(position.endsEarly(in: TopicReader.News(records: [Self.record(0)], ends: [Self.partition: 1])))
         #expect(!position.endsEarly(in: TopicReader.News(ends: [Self.partition: 5])))
@@ -73,7 +73,7 @@ struct FleetTopicPositionTests {
 
     /// When the topic is deleted, it is being read again from its beginning, so the position is at its start.
     @Test func `A recreated topic is noticed before it is read again`() {
-        var position = FleetTopicPosition()
+        var position = FleetTopicPosition(decode: FleetCodec(fleet: "f").message)
         _ = position.begin(at: 0, end: 5)
         _ = position.take(Self.records(0..<5))
         _ = position.begin(at: 0, end: 5)

@@ -12,7 +12,6 @@ final class FakeFleet: FleetMember, Sendable {
     let sharesByPartitions: Bool
     private let assignments = Mutex<[Assignment]>([])
     var usesMessages: Bool { false }
-    var needsOlderRecords: Bool { false }
 
     init(sharesByPartitions: Bool = true) { self.sharesByPartitions = sharesByPartitions }
 
@@ -23,7 +22,6 @@ final class FakeFleet: FleetMember, Sendable {
     }
     func tick() async -> FleetTick { FleetTick() }
     func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
-    func topicOpened(_ extent: FleetTopicExtent) async {}
-    func receive(_ records: [FleetRecord]) async {}
+    func receive(_ news: FleetNews) async -> Bool { false }
     func leave() async -> [FleetMessage] { [] }
 }

@@ -7,25 +7,25 @@ import Testing
 @testable import Resilience
 
 /// Calls that wait for a reservation in a daily budget.
-struct BudgetAccessTests {
+struct BudgetAccountTests {
     /// A loop with one budgeted provider, and the log in which it reserves.
     private final class Loop {
         let time: VirtualTime
         let member: BudgetMember
-        let access: BudgetAccess
+        let account: BudgetAccount
         let calls: QueuedCalls
         var day = 23
         var log: [BudgetMessage] = []
-        var results: [Result<BudgetAccess.Permit?, CallFailure>] = []
+        var results: [Result<BudgetAccount.Permit?, CallFailure>] = []
 
         init(budget: Int, time: VirtualTime) throws {
             self.time = time
             member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
-            access = try #require(member.access(to: "p"))
-            calls = QueuedCalls(budget: access, time: time)
+            account = try #require(member.account("p"))
+            calls = QueuedCalls(budget: account, time: time)
         }
 
-        var permits: [BudgetAccess.Permit] { results.compactMap { try? $0.get() } }
+        var permits: [BudgetAccount.Permit] { results.compactMap { try? $0.get() } }
         var errors: [CallEnding] {
             results.compactMap { if case .failure(let error) = $0 { CallEnding(error) } else { nil } }
         }
@@ -36,7 +36,7 @@ struct BudgetAccessTests {
             do throws(CallFailure) {
                 var grant = try await calls.grant(startingBefore: time.now + timeout)
                 let permit = grant.begin()
-                if let permit { access.noteMade(permit, as: "search", at: time.now) }
+                if let permit { account.noteMade(permit, as: "search", at: time.now) }
                 results.append(.success(permit))
             } catch {
                 results.append(.failure(error))
@@ -151,18 +151,18 @@ struct BudgetAccessTests {
             loop.tick()
             time.settle()
             let permit = try #require(loop.permits.first)
-            #expect(loop.access.isCurrent(permit, at: time.now))
+            #expect(loop.account.isCurrent(permit, at: time.now))
 
             time.run(for: .seconds(3600))
-            #expect(!loop.access.isCurrent(permit, at: time.now))
-            #expect(loop.access.take(at: time.now) == nil)
+            #expect(!loop.account.isCurrent(permit, at: time.now))
+            #expect(loop.account.take(at: time.now) == nil)
             loop.day = 24
             loop.tick()
-            loop.access.putBack(permit)
+            loop.account.putBack(permit)
 
             let granted = loop.member.accounts[0].today?.day.taken ?? 0
             var count = 0
-            while loop.access.take(at: time.now) != nil { count += 1 }
+            while loop.account.take(at: time.now) != nil { count += 1 }
             #expect(count == granted, "what was put back is of yesterday")
         }
     }
@@ -187,7 +187,7 @@ struct BudgetAccessTests {
     @Test func `Order of a person permits calls again`() throws {
         try world(budget: 1) { time, owner, loop in
             let told = Box(0)
-            loop.access.onUsedUp = { if $0 == nil { told.value += 1 } }
+            loop.account.onUsedUp = { if $0 == nil { told.value += 1 } }
             loop.begin()
             ask(loop, 2, on: owner)
             for _ in 0..<3 {
@@ -200,7 +200,7 @@ struct BudgetAccessTests {
             loop.append(
                 BudgetMessage(
                     sender: "cli", number: 1,
-                    order: BudgetMessage.Order(provider: "p", day: "2026-11-23", limit: 2, time: "now")))
+                    order: BudgetMessage.Order("p", day: "2026-11-23", limit: 2, time: "now")))
             #expect(told.value == 0, "others may take them")
             time.run(for: .milliseconds(100))
             loop.tick()
