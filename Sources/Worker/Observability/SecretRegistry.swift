@@ -38,21 +38,8 @@ package final class SecretRegistry: Sendable {
         var bytes = bytes
         for form in Set(secrets.flatMap { [$0, PercentEncoding.encoded($0)] }) {
             let sought = Array(form.utf8)
-            var start = 0
-            while let found = Self.index(of: sought, in: bytes, from: start) {
-                for index in found..<(found + sought.count) { bytes[index] = UInt8(ascii: "*") }
-                start = found + sought.count
-            }
+            bytes.replace(sought, with: [UInt8](repeating: UInt8(ascii: "*"), count: sought.count))
         }
         return bytes
-    }
-
-    private static func index(of sought: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        var start = start
-        while let found = bytes[start...].firstIndex(of: sought[0]), found + sought.count <= bytes.count {
-            if bytes[found..<(found + sought.count)].elementsEqual(sought) { return found }
-            start = found + 1
-        }
-        return nil
     }
 }

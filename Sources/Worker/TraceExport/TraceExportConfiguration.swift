@@ -1,8 +1,7 @@
 /// The settings for tracing: which requests are traced, and where their spans are sent: `tracing.*`.
 package struct TraceExportConfiguration: Sendable, Hashable {
-    /// `tracing.endpoint`: the URL of an OpenTelemetry collector for OTLP over HTTP, without `/v1/traces`. `nil`: spans
-    /// are not exported.
-    package var endpoint: String?
+    /// `tracing.endpoint`: the URL of an OpenTelemetry collector for OTLP over HTTP, without `/v1/traces`.
+    package let endpoint: String
     /// Whether `endpoint` is the complete URL for traces, as in OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.
     package var isTracesURL = false
     /// The resource attributes besides `serviceName` and `serviceVersion`, including `tracing.attributes`.
@@ -28,12 +27,10 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     /// The longest pause after the first failed export; each further failure doubles it.
     package var firstPause: Duration = .seconds(1)
 
-    package init() {}
+    package init(endpoint: String) { self.endpoint = endpoint }
 
     /// The URL to which spans are posted. An endpoint that ends with `/v1/traces` is used unchanged.
-    var tracesURL: String? {
-        endpoint.map { isTracesURL || $0.hasSuffix("/v1/traces") ? $0 : $0 + "/v1/traces" }
-    }
+    var tracesURL: String { isTracesURL || endpoint.hasSuffix("/v1/traces") ? endpoint : endpoint + "/v1/traces" }
 
     /// The request encoder with the resource attributes and the scope.
     var request: OTLPRequest {

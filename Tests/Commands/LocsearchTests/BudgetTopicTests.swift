@@ -36,7 +36,7 @@ struct BudgetTopicTests {
         for message in messages {
             let codec = FleetCodec(group: "location-search-worker", requestsTopic: "location-search.requests")
             let value = codec.bytes(of: .budget(message))
-            try await producer.send(ProducerRecord(topic: topic, partition: 0, value: value))
+            try await producer.send(value, to: topic, partition: 0)
         }
 
         let settings = try Settings.load(

@@ -27,7 +27,7 @@ struct SpanExporterTests {
         {
             loop = try EventLoop()
             self.collector = collector
-            var configuration = TraceExportConfiguration()
+            var configuration = TraceExportConfiguration(endpoint: "http://collector")
             configuration.headers = ["Authorization": "Bearer token"]
             configuration.batchSize = 10
             configuration.queueSize = 100
@@ -43,9 +43,8 @@ struct SpanExporterTests {
             tracer = SpanTracer(sampleRatio: 1, seed: 1) { queue.add($0) }
             let log = log
             exporter = SpanExporter(
-                url: "http://collector/v1/traces", configuration: configuration,
-                request: OTLPRequest(resource: [], scope: (name: "test", version: "1")), queue: queue, http: collector,
-                loop: loop, secrets: hidden, meters: meters, log: Logger(label: "test") { _ in log })
+                configuration, queue: queue, http: collector, loop: loop, secrets: hidden, meters: meters,
+                log: Logger(label: "test") { _ in log })
         }
 
         func endSpans(_ count: Int, named name: String = "step") {
@@ -123,15 +122,6 @@ struct SpanExporterTests {
             try await eventually("it has failed") { fixture.counts == [0, 0, 1] }
         }
         #expect(fixture.collector.requests.count == 5)
-    }
-
-    @Test func `Rejected spans of a batch count as failed`() async throws {
-        // partial_success { rejected_spans: 4 }
-        let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200, body: [0x0A, 2, 8, 4]))]))
-        try await fixture.run {
-            fixture.endSpans(10)
-            try await eventually("the collector has answered") { fixture.counts == [6, 0, 4] }
-        }
     }
 
     @Test func `Spans beyond the queue are dropped and counted while the collector hangs`() async throws {

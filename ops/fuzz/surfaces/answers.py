@@ -378,7 +378,7 @@ class Collector(KafkaSurface):
     answer carries several inputs: up to one status line with headers, and many pieces of a body."""
 
     name = "collector"
-    about = "answers of the trace collector (status, headers, Protocol Buffers) -> 16 workers with tracing.endpoint"
+    about = "answers of the trace collector (status, headers, a body that nobody reads) -> 16 workers with tracing.endpoint"
     batch = 1000
     megabytes = 300
     restarts = 10
@@ -395,7 +395,7 @@ class Collector(KafkaSurface):
         mutate = Mutator(chance)
         kind = chance.random()
         if kind < 0.94:
-            return {"piece": self.piece(mutate)}
+            return {"piece": mutate.some_bytes()}
         waits = kind > 0.99
         status = (
             mutate.pick((429, 502, 503, 504))
@@ -415,41 +415,6 @@ class Collector(KafkaSurface):
                 "utf-8", "surrogatepass"
             )
         return {"head": top, "waits": waits}
-
-    @staticmethod
-    def varint(number: int) -> bytes:
-        number &= 2**64 - 1
-        out = bytearray()
-        while number >= 0x80:
-            out.append(number & 0x7F | 0x80)
-            number >>= 7
-        return bytes(out + bytes([number]))
-
-    def piece(self, mutate: Mutator) -> bytes:
-        """Returns a field of an ExportTraceServiceResponse: a partial success, another field, or bytes that are
-        none.
-        """
-        kind = mutate.chance.random()
-        rejected = b"\x08" + self.varint(mutate.integer(-(2**63), 2**64 - 1))
-        if kind < 0.5:
-            inner = rejected + (b"\x12" + self.varint(5) + b"quota" if mutate.often(0.5) else b"")
-        elif kind < 0.7:
-            text = mutate.some_bytes()
-            inner = b"\x12" + self.varint(len(text)) + text + rejected
-        elif kind < 0.85:
-            return (
-                self.varint(mutate.chance.randrange(1, 2**31) << 3 | mutate.pick((0, 1, 2, 5)))
-                + self.varint(8)
-                + mutate.chance.randbytes(8)
-            )
-        else:
-            inner = mutate.spoil(rejected)
-        length = (
-            self.varint(len(inner))
-            if mutate.often(0.95)
-            else mutate.pick((self.varint(len(inner) + 1), self.varint(2**63), b"\xff" * 9 + b"\x01", b"\x80" * 12))
-        )
-        return b"\x0a" + length + inner
 
     def start(self) -> None:
         self.server = HostileServer(self.answer)

@@ -235,7 +235,7 @@ extension Setting {
     // MARK: - Traces
 
     private static let tracing: [Setting] = {
-        let tracing = TraceExportConfiguration()
+        let tracing = TraceExportConfiguration(endpoint: "")
         return described([
             Setting("tracing.endpoint", .url(canBeOff: true)):
                 "OpenTelemetry collector that receives traces by OTLP over HTTP; unset: off",

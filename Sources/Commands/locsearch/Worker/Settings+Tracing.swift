@@ -4,23 +4,15 @@ import TraceExport
 
 /// Creates the trace export from the settings.
 extension Settings {
-    /// Returns the trace export; `nil` if nothing is traced, so that tracing costs nothing.
-    ///
-    /// With `log.level=debug`, the steps of every request are logged, whether it is sampled or not.
+    /// Returns the trace export; `nil` without `tracing.endpoint`, so that tracing costs nothing.
     func traceExport(log: Logger) throws -> TraceExport? {
-        let isDebugging = log.logLevel <= .debug
-        let configuration = traceExportConfiguration
-        guard configuration.endpoint != nil || isDebugging else { return nil }
-
+        guard let endpoint = self["tracing.endpoint"], endpoint != "off" else { return nil }
         var random = SystemRandomNumberGenerator()
-        return try TraceExport(
-            configuration, recordsAll: isDebugging, seed: random.next(),
-            spanLog: isDebugging ? SpanLog(log) : nil, log: log)
+        return try TraceExport(traceExportConfiguration(endpoint), seed: random.next(), log: log)
     }
 
-    private var traceExportConfiguration: TraceExportConfiguration {
-        var configuration = TraceExportConfiguration()
-        if let endpoint = self["tracing.endpoint"], endpoint != "off" { configuration.endpoint = endpoint }
+    private func traceExportConfiguration(_ endpoint: String) -> TraceExportConfiguration {
+        var configuration = TraceExportConfiguration(endpoint: endpoint)
         configuration.serviceName = text("tracing.serviceName")
         configuration.isTracesURL =
             values["tracing.endpoint"]?.origin == .environment("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -33,9 +25,7 @@ extension Settings {
         configuration.headers = self["tracing.headers"].flatMap(Setting.headers) ?? [:]
         configuration.caFile = self["http.caFile"]
         configuration.serviceVersion = Version.current
-        // If spans are not exported, nothing is sampled.
-        let isExported = configuration.endpoint != nil
-        configuration.sampleRatio = isExported ? number("tracing.sampleRatio") ?? configuration.sampleRatio : 0
+        if let ratio = number("tracing.sampleRatio") { configuration.sampleRatio = ratio }
         if let timeout = duration("tracing.timeout") { configuration.timeout = timeout }
         return configuration
     }

@@ -3,8 +3,8 @@ import HTTPTransport
 
 /// The result of one export.
 enum ExportResult {
-    /// The collector accepted the spans, except for `rejected` of them.
-    case taken(rejected: Int)
+    /// The collector accepted the spans.
+    case taken
     /// The collector will never accept them.
     case refused(reason: String)
     /// The collector may accept them later.
@@ -13,7 +13,7 @@ enum ExportResult {
     /// Interprets a collector's response according to the OTLP specification ("OTLP/HTTP Response").
     init(_ response: HTTPResponse) {
         switch response.status {
-        case 200..<300: self = .taken(rejected: OTLPAnswer(response.body).rejectedSpans)
+        case 200..<300: self = .taken
         case 429, 502, 503, 504:
             self = .unavailable(
                 reason: "HTTP status \(response.status)", retryAfter: response.retryAfter.flatMap(Self.pause))

@@ -2,6 +2,7 @@ internal import Basics
 import EventLoop
 import HTTPTransport
 import Logging
+import Metrics
 import Observability
 
 /// Sends ended spans to a collector, one batch at a time: OTLP over HTTP with Protocol Buffers.
@@ -19,7 +20,6 @@ actor SpanExporter {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let configuration: TraceExportConfiguration
-    private let url: String
     private let request: OTLPRequest
     private let queue: SpanQueue
     private let http: any HTTPSending
@@ -31,12 +31,11 @@ actor SpanExporter {
     private var isTroubled = false
 
     init(
-        url: String, configuration: TraceExportConfiguration, request: OTLPRequest, queue: SpanQueue,
-        http: any HTTPSending, loop: EventLoop, secrets: SecretRegistry, meters: ExportMeters, log: Logger
+        _ configuration: TraceExportConfiguration, queue: SpanQueue, http: any HTTPSending, loop: EventLoop,
+        secrets: SecretRegistry, meters: ExportMeters, log: Logger
     ) {
-        self.url = url
         self.configuration = configuration
-        self.request = request
+        request = configuration.request
         self.queue = queue
         self.http = http
         self.loop = loop
@@ -57,7 +56,7 @@ actor SpanExporter {
             await export(queue.takeBatch())
         }
         while queue.count > 0, !isTroubled, !Task.isCancelled { await export(queue.takeBatch()) }
-        meters.dropped(queue.removeAll())
+        meters.dropped.increment(by: queue.removeAll())
     }
 
     /// Makes `run` send the waiting spans and return.
@@ -97,18 +96,17 @@ actor SpanExporter {
 
         for attempt in 1... {
             switch await send(body) {
-            case .taken(let rejected):
-                meters.exported(spans.count - min(rejected, spans.count))
-                meters.failed(min(rejected, spans.count))
+            case .taken:
+                meters.exported.increment(by: spans.count)
                 return noteSuccess()
 
             case .refused(let reason):
-                meters.failed(spans.count)
+                meters.failed.increment(by: spans.count)
                 return noteTrouble(reason)
 
             case .unavailable(let reason, let retryAfter):
                 noteTrouble(reason)
-                guard attempt < Self.mostAttempts, !isEnding else { return meters.failed(spans.count) }
+                guard attempt < Self.mostAttempts, !isEnding else { return meters.failed.increment(by: spans.count) }
                 await pause(pause(after: attempt, asked: retryAfter), unless: { false })
             }
         }
@@ -120,7 +118,7 @@ actor SpanExporter {
         do throws(HTTPError) {
             return ExportResult(
                 try await http.send(
-                    HTTPRequest(method: .post(body), url: url, headers: headers),
+                    HTTPRequest(method: .post(body), url: configuration.tracesURL, headers: headers),
                     before: loop.now + configuration.timeout))
         } catch {
             return ExportResult(error)

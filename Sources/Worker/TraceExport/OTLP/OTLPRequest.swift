@@ -47,23 +47,6 @@ struct OTLPRequest {
         message.fixed64(8, content.end)
         attributes(content.attributes, field: 9, to: &message)
 
-        for event in content.events {
-            message.message(11) { message in
-                message.fixed64(1, event.nanosecondsSinceEpoch)
-                message.text(2, cut(event.name))
-                attributes(event.attributes, field: 3, to: &message)
-            }
-        }
-        for link in content.links {
-            guard let trace = link.context.spanContext?.trace else { continue }
-            message.message(13) { message in
-                message.data(1, trace.traceIDBytes)
-                message.data(2, trace.spanIDBytes)
-                attributes(link.attributes, field: 4, to: &message)
-                message.fixed32(6, UInt32(truncatingIfNeeded: trace.flags))
-            }
-        }
-
         if let status = content.status {
             message.message(15) { message in
                 message.text(2, cut(status.message ?? ""))
@@ -103,6 +86,7 @@ struct OTLPRequest {
         }
     }
 
+    /// Writes a value of one of the types that the worker uses.
     private static func write(_ value: SpanAttribute, to message: inout ProtobufWriter) {
         switch value {
         case .string(let text): message.presentText(1, cut(text))
@@ -111,19 +95,14 @@ struct OTLPRequest {
         case .int64(let number): message.presentVarint(3, UInt64(bitPattern: number))
         case .double(let number): message.presentFixed64(4, number.bitPattern)
         case .stringConvertible(let value): message.presentText(1, cut("\(value)"))
-        case .int32Array(let values): array(values.map { .int32($0) }, to: &message)
-        case .int64Array(let values): array(values.map { .int64($0) }, to: &message)
-        case .doubleArray(let values): array(values.map { .double($0) }, to: &message)
-        case .boolArray(let values): array(values.map { .bool($0) }, to: &message)
-        case .stringArray(let values): array(values.map { .string($0) }, to: &message)
-        case .stringConvertibleArray(let values): array(values.map { .stringConvertible($0) }, to: &message)
+        case .stringArray(let values): array(values, to: &message)
         default: break
         }
     }
 
-    private static func array(_ values: [SpanAttribute], to message: inout ProtobufWriter) {
+    private static func array(_ texts: [String], to message: inout ProtobufWriter) {
         message.message(5) { message in
-            for value in values { message.message(1) { write(value, to: &$0) } }
+            for text in texts { message.message(1) { $0.presentText(1, cut(text)) } }
         }
     }
 

@@ -4,18 +4,17 @@ package import Tracing
 
 /// One step of a request. Thread-safe; every call returns at once.
 ///
-/// Changes after `end` are ignored, as are all changes of a span whose trace is not recorded.
+/// Changes after `end` are ignored, as are all changes of a span whose trace is not sampled. The worker records no
+/// events and links, and so they are not kept.
 package final class RecordedSpan: Tracing.Span {
-    /// The limits of one span's data, so that no caller can make a batch too large for its collector.
-    private static let (mostAttributes, mostEvents, mostLinks) = (64, 32, 32)
+    /// The most attributes of one span, so that no caller can make a batch too large for its collector.
+    private static let mostAttributes = 64
 
     /// The data of a span at one moment.
     package struct Content: Sendable {
         package var name: String
         package var attributes: SpanAttributes = [:]
         package var status: SpanStatus?
-        package var events: [SpanEvent] = []
-        package var links: [SpanLink] = []
         /// Nanoseconds since 1970; 0 until the span has ended.
         package var end: UInt64 = 0
     }
@@ -27,12 +26,12 @@ package final class RecordedSpan: Tracing.Span {
     package let parent: TraceContext?
     /// Nanoseconds since 1970.
     package let start: UInt64
-    package let isRecording: Bool
     private let state: Mutex<Content>
     private let onEnd: @Sendable (RecordedSpan) -> Void
 
     init(
-        _ name: String, kind: SpanKind, context: ServiceContext, own: SpanContext, parent: TraceContext?, start: UInt64,
+        _ name: String, kind: SpanKind, context: ServiceContext, trace: TraceContext, parent: TraceContext?,
+        start: UInt64,
         onEnd: @escaping @Sendable (RecordedSpan) -> Void
     ) {
         self.context = context
@@ -40,10 +39,11 @@ package final class RecordedSpan: Tracing.Span {
         self.parent = parent
         self.start = start
         self.onEnd = onEnd
-        trace = own.trace
-        isRecording = own.isRecorded
+        self.trace = trace
         state = Mutex(Content(name: name))
     }
+
+    package var isRecording: Bool { trace.isSampled }
 
     package var content: Content { state.withLock { $0 } }
 
@@ -59,21 +59,13 @@ package final class RecordedSpan: Tracing.Span {
 
     package func setStatus(_ status: SpanStatus) { change { $0.status = status } }
 
-    package func addEvent(_ event: SpanEvent) {
-        change { if $0.events.count < Self.mostEvents { $0.events.append(event) } }
-    }
+    package func addEvent(_ event: SpanEvent) {}
 
-    package func addLink(_ link: SpanLink) { change { if $0.links.count < Self.mostLinks { $0.links.append(link) } } }
+    package func addLink(_ link: SpanLink) {}
 
-    /// Adds the error as an event. Its text must contain no secret.
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
-    ) {
-        var attributes = attributes
-        attributes.set("exception.type", value: .string("\(type(of: error))"))
-        attributes.set("exception.message", value: .string("\(error)"))
-        addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
-    }
+    ) {}
 
     package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard isRecording else { return }

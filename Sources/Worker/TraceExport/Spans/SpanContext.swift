@@ -1,20 +1,17 @@
 package import Basics
 package import Tracing
 
-/// The context that a span passes to its child spans.
-package struct SpanContext: Sendable, Hashable {
-    package let trace: TraceContext
-    /// False if the spans of this trace are neither exported nor logged here, and therefore not stored.
-    let isRecorded: Bool
-
-    enum Key: ServiceContextKey {
-        typealias Value = SpanContext
-    }
+/// The key of the trace context that a span passes to its child spans.
+enum SpanContextKey: ServiceContextKey {
+    typealias Value = TraceContext
 }
 
 extension ServiceContext {
-    /// The span of this context; `nil` outside any trace.
-    package var spanContext: SpanContext? { self[SpanContext.Key.self] }
+    /// The trace context of this context's span; `nil` outside any trace.
+    package internal(set) var trace: TraceContext? {
+        get { self[SpanContextKey.self] }
+        set { self[SpanContextKey.self] = newValue }
+    }
 }
 
 /// Decides which traces are recorded: those whose parent is sampled, and a fixed fraction of the traces that begin

@@ -9,21 +9,17 @@ package final class SpanTracer: Tracer {
     package typealias Span = RecordedSpan
 
     private let sampler: Sampler
-    private let recordsAll: Bool
     private let ids: Mutex<SpanIDs>
     private let onEnd: @Sendable (RecordedSpan) -> Void
 
     /// - Parameter sampleRatio: the sampled fraction of traces without a parent, 0 to 1.
-    /// - Parameter recordsAll: whether spans that are not sampled are also passed to `onEnd`, for the log.
     /// - Parameter seed: determines the ids; each tracer needs a different one.
-    /// - Parameter onEnd: called with each recorded span as it ends, on the thread that ends it. It must return at
+    /// - Parameter onEnd: called with each sampled span as it ends, on the thread that ends it. It must return at
     ///   once.
     package init(
-        sampleRatio: Double, recordsAll: Bool = false, seed: UInt64,
-        onEnd: @escaping @Sendable (RecordedSpan) -> Void
+        sampleRatio: Double, seed: UInt64, onEnd: @escaping @Sendable (RecordedSpan) -> Void
     ) {
         sampler = Sampler(ratio: sampleRatio)
-        self.recordsAll = recordsAll
         self.onEnd = onEnd
         ids = Mutex(SpanIDs(seed: seed))
     }
@@ -33,27 +29,23 @@ package final class SpanTracer: Tracer {
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> RecordedSpan {
         var context = context()
-        let parent = context.spanContext
+        let parent = context.trace
         let own = child(of: parent)
-        context[SpanContext.Key.self] = own
+        context.trace = own
 
         return RecordedSpan(
-            operationName, kind: kind, context: context, own: own, parent: parent?.trace,
-            start: own.isRecorded ? instant().nanosecondsSinceEpoch : 0, onEnd: onEnd)
+            operationName, kind: kind, context: context, trace: own, parent: parent,
+            start: own.isSampled ? instant().nanosecondsSinceEpoch : 0, onEnd: onEnd)
     }
 
     /// Returns a child context of the parent's trace, or the first context of a new trace.
-    private func child(of parent: SpanContext?) -> SpanContext {
+    private func child(of parent: TraceContext?) -> TraceContext {
         ids.withLock { ids in
-            if let parent {
-                return SpanContext(trace: parent.trace.child(parentID: ids.next()), isRecorded: parent.isRecorded)
-            }
+            if let parent { return parent.child(parentID: ids.next()) }
 
             let traceID = (high: ids.next(), low: ids.next())
-            let isSampled = sampler.samples(traceID: traceID.low)
-            return SpanContext(
-                trace: TraceContext(traceID: traceID, spanID: ids.next(), isSampled: isSampled),
-                isRecorded: isSampled || recordsAll)
+            return TraceContext(
+                traceID: traceID, spanID: ids.next(), isSampled: sampler.samples(traceID: traceID.low))
         }
     }
 
@@ -64,15 +56,13 @@ package final class SpanTracer: Tracer {
     ) where Extract.Carrier == Carrier {
         guard let parent = extractor.extract(key: "traceparent", from: carrier) else { return }
         let state = extractor.extract(key: "tracestate", from: carrier).map { Array($0.utf8) }
-        guard let trace = TraceContext(traceparent: Array(parent.utf8), tracestate: state) else { return }
-
-        context[SpanContext.Key.self] = SpanContext(trace: trace, isRecorded: trace.isSampled || recordsAll)
+        if let trace = TraceContext(traceparent: Array(parent.utf8), tracestate: state) { context.trace = trace }
     }
 
     package func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        guard let trace = context.spanContext?.trace else { return }
+        guard let trace = context.trace else { return }
         injector.inject(String(decoding: trace.traceparent, as: UTF8.self), forKey: "traceparent", into: &carrier)
         guard let state = trace.traceState else { return }
         injector.inject(String(decoding: state, as: UTF8.self), forKey: "tracestate", into: &carrier)

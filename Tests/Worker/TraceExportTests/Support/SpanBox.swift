@@ -9,8 +9,8 @@ final class SpanBox: Sendable {
     var spans: [RecordedSpan] { state.withLock { $0 } }
     func add(_ span: RecordedSpan) { state.withLock { $0.append(span) } }
 
-    func tracer(sampleRatio: Double = 1, recordsAll: Bool = false, seed: UInt64 = 1) -> SpanTracer {
-        SpanTracer(sampleRatio: sampleRatio, recordsAll: recordsAll, seed: seed) { self.add($0) }
+    func tracer(sampleRatio: Double = 1, seed: UInt64 = 1) -> SpanTracer {
+        SpanTracer(sampleRatio: sampleRatio, seed: seed) { self.add($0) }
     }
 }
 

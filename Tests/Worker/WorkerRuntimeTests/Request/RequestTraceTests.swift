@@ -20,8 +20,8 @@ struct RequestTraceTests {
 
         var spans: [RecordedSpan] { ended.withLock { $0 } }
 
-        func tracing(sampleRatio: Double = 0, recordsAll: Bool = false) -> RequestTracing {
-            let tracer = SpanTracer(sampleRatio: sampleRatio, recordsAll: recordsAll, seed: 1) { span in
+        func tracing(sampleRatio: Double = 0) -> RequestTracing {
+            let tracer = SpanTracer(sampleRatio: sampleRatio, seed: 1) { span in
                 self.ended.withLock { $0.append(span) }
             }
             return RequestTracing(tracer: tracer, consumerGroup: "group")
@@ -69,16 +69,6 @@ struct RequestTraceTests {
             #expect(!parent.contains(Self.parentID))
         }
         #expect(traces.spans.isEmpty)
-    }
-
-    @Test func `A request that is traced only for the log has an outcome without a trace`() async throws {
-        let traces = Traces()
-        try await LaneFixture.run(tracing: traces.tracing(recordsAll: true)) { fixture in
-            await fixture.source.append([LaneFixture.request("a")])
-            try await eventually("its spans have ended") { traces.spans.count == 3 }
-            #expect(Self.traceparent(of: await fixture.sink.written[0]) == nil)
-        }
-        #expect(traces.spans.allSatisfy { !$0.trace.isSampled })
     }
 
     @Test func `An invalid record has a span with the reason`() async throws {
