@@ -72,10 +72,9 @@ package actor WorkerLane {
             tracing: tracing,
             log: log)
 
-        let parts = DeliveryParts(
+        delivery = LaneDelivery(
             sink: sink, makeSink: makeSink, makeSingleSink: makeSingleSink, source: source, partitions: partitions,
             gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
-        delivery = parts.makeDelivery()
         carefulIntake = CarefulIntake(
             partitions: partitions, delivery: delivery, source: source, exclusiveLock: exclusiveLock,
             looksAhead: waitingRoom != nil, loop: loop, log: log)

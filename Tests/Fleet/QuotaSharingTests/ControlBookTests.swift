@@ -16,7 +16,7 @@ struct ControlBookTests {
     private func rates(_ orders: [ControlOrder], for instance: String? = "a", at time: Int64 = 0) -> [Double?] {
         var book = ControlBook()
         for order in orders { book.apply(order) }
-        return book.inForce(for: instance, at: time).map { $0.number?.value }
+        return book.inForce(for: instance, at: time).map(\.number)
     }
 
     @Test func `The later of two orders for the same control applies`() {

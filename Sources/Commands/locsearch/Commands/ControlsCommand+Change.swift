@@ -101,7 +101,7 @@ extension ControlsCommand {
         private func order(by: String, at time: Int64) throws -> ControlOrder {
             var order = ControlOrder(.concurrency, by: by, at: time)
             try order.setNumber(value, of: "a concurrency", in: ControlPolicy.concurrencyRange)
-            if let number = order.number?.value, number != number.rounded() {
+            if let number = order.number, number != number.rounded() {
                 throw ValidationError("the concurrency must be a whole number")
             }
             return order
@@ -191,7 +191,7 @@ extension ControlOrder {
             let (least, most) = (ControlPolicy.plain(range.lowerBound), ControlPolicy.plain(range.upperBound))
             throw ValidationError("\(text) is not a number for \(what): expected \(least) to \(most), or reset")
         }
-        number = ControlNumber(value)
+        number = value
     }
 }
 

@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import JSON
 import QuotaSharing
+import WorkerRuntime
 
 /// The orders in force and the workers that answered, as text and as JSON.
 struct ControlReport {
@@ -69,7 +70,7 @@ struct ControlReport {
 extension ControlOrder {
     /// The effect of the order, such as `hotpepper is paused` or `rate of hotpepper is 20 a second`.
     var words: String {
-        let value = number.map { Int(exactly: $0.value).map { "\($0)" } ?? "\($0.value)" } ?? level ?? "-"
+        let value = number.map(ControlPolicy.plain) ?? level ?? "-"
         let what =
             switch control {
             case .pauseProvider: "\(provider ?? "-") is paused"

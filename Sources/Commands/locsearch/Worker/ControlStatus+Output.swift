@@ -21,7 +21,7 @@ extension ControlOrder {
     func writeMembers(to json: inout JSONWriter) {
         json.member("control", name)
         json.member("provider", provider)
-        json.member("value", number?.value)
+        json.member("value", number)
         json.member("level", level)
         json.member("scope", instance == nil ? "fleet" : "worker")
         json.member("worker", worker)

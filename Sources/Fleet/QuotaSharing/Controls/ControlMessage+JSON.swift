@@ -1,16 +1,4 @@
-internal import JSON
-
 // The members of a message in JSON: see FleetJSON.swift.
-
-extension ControlNumber: FleetValue {
-    init(from reader: inout JSONReader) throws {
-        let value = try needed(reader.double())
-        guard Self.range.contains(value) else { throw UnknownFleetMessage() }
-        self.init(value)
-    }
-
-    func write(to writer: inout JSONWriter) { writer.value(value) }
-}
 
 extension ControlOrder: FleetObject {
     static let members: [MessageMember<Self>] = [
@@ -21,6 +9,10 @@ extension ControlOrder: FleetObject {
     ]
 
     init() { self.init(name: "", by: "", at: 0) }
+
+    func validate() throws {
+        guard number.map(Self.numbers.contains) ?? true else { throw UnknownFleetMessage() }
+    }
 }
 
 extension ControlMessage.Question: FleetObject {

@@ -19,12 +19,15 @@ public struct ControlOrder: Sendable, Hashable {
         case drain
     }
 
+    /// The range of `number`.
+    public static let numbers = 0.0...1_000_000_000
+
     /// The setting that the order changes, as named by its sender. `Control` has the names that this version supports.
     public var name: String
     /// The provider's name, if the control concerns a provider.
     public var provider: String?
     /// The number of calls per second, or of requests.
-    public var number: ControlNumber?
+    public var number: Double?
     /// The log level.
     public var level: String?
     /// True for an order that revokes earlier ones.
@@ -48,7 +51,7 @@ public struct ControlOrder: Sendable, Hashable {
     ) {
         self.init(name: control.rawValue, by: by, at: at)
         self.provider = provider
-        self.number = number.map { ControlNumber($0) }
+        self.number = number
         self.level = level
         self.until = until
     }
@@ -67,15 +70,6 @@ public struct ControlOrder: Sendable, Hashable {
 
     /// True for orders that change the same setting, for one worker or for all.
     public func changesTheSame(as other: ControlOrder) -> Bool { name == other.name && provider == other.provider }
-}
-
-/// A number in an order: 0 to a billion.
-public struct ControlNumber: Sendable, Hashable {
-    public static let range = 0.0...1_000_000_000
-
-    public let value: Double
-
-    public init(_ value: Double) { self.value = min(max(value, Self.range.lowerBound), Self.range.upperBound) }
 }
 
 /// The effects of the orders in force on one lane.

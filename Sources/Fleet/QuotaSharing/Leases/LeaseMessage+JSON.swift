@@ -8,6 +8,10 @@ extension LeaseMessage.Grant: FleetObject {
     ]
 
     init() { self.init(lessee: "", inReplyTo: 0, share: 0) }
+
+    func validate() throws {
+        guard (0...1).contains(share) else { throw UnknownFleetMessage() }
+    }
 }
 
 extension LimitDemand: FleetObject {
@@ -21,8 +25,9 @@ extension LimitDemand: FleetObject {
 
     init() { self = .none }
 
-    /// Clamps the numbers to the range that members write.
-    mutating func validate() {
+    /// Clamps the numbers of tenants to the range that members write.
+    mutating func validate() throws {
+        guard (0...1).contains(total), (0...1).contains(interactive) else { throw UnknownFleetMessage() }
         self = LimitDemand(
             total, interactive: interactive, interactiveTenants: min(interactiveTenants, Self.mostTenants),
             batchTenants: min(batchTenants, Self.mostTenants))

@@ -132,12 +132,8 @@ extension UInt64: FleetValue {
     func write(to writer: inout JSONWriter) { writer.value(Int(clamping: self)) }
 }
 
-/// A fraction of a limit: 0 to 1.
 extension Double: FleetValue {
-    init(from reader: inout JSONReader) throws {
-        self = try needed(reader.double())
-        guard (0...1).contains(self) else { throw UnknownFleetMessage() }
-    }
+    init(from reader: inout JSONReader) throws { self = try needed(reader.double()) }
 
     /// Writes small numbers with an exponent, which is the format of the messages.
     func write(to writer: inout JSONWriter) {

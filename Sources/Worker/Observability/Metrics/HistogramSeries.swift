@@ -3,7 +3,8 @@ internal import CoreMetrics
 import Synchronization
 
 /// Counts durations in buckets. An observation is two atomic additions, without a lock. Thread-safe.
-final class HistogramSeries: TimerHandler {
+final class HistogramSeries: TimerHandler, MetricSeries {
+    let kind = MetricDescription.Kind.histogram
     /// The most buckets of a series, including the unbounded one.
     static let mostBuckets = 16
 
@@ -18,8 +19,7 @@ final class HistogramSeries: TimerHandler {
         self.bounds = bounds.map { ("\($0)", Int64(saturating: $0 * 1e9)) }
     }
 
-    /// The number of observations.
-    var count: Int64 { (0...bounds.count).reduce(0) { $0 + counts[$1].load(ordering: .relaxed) } }
+    var isEmpty: Bool { (0...bounds.count).allSatisfy { counts[$0].load(ordering: .relaxed) == 0 } }
 
     func recordNanoseconds(_ duration: Int64) {
         var bucket = 0
@@ -28,7 +28,7 @@ final class HistogramSeries: TimerHandler {
         seconds.add(Double(duration) / 1e9)
     }
 
-    /// Returns the lines of the exposition, without the header. The count is the sum of the buckets, so that they agree
+    /// Returns the lines of the exposition. The count is the sum of the buckets, so that they agree
     /// even if observations are recorded meanwhile.
     func text(_ name: SeriesName) -> String {
         let prefix = name.dimensions.isEmpty ? "" : name.dimensions + ","

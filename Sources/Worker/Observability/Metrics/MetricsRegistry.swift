@@ -4,12 +4,7 @@ import Synchronization
 /// All metrics of the process, stored as atomics and written as Prometheus text. Thread-safe. Make each handle once and
 /// keep it.
 package final class MetricsRegistry: MetricsFactory {
-    private enum Series {
-        case counter(CounterSeries)
-        case gauge(GaugeSeries)
-        case histogram(HistogramSeries)
-    }
-    private let series = Mutex<[SeriesName: Series]>([:])
+    private let series = Mutex<[SeriesName: any MetricSeries]>([:])
 
     package init() {}
 
@@ -17,44 +12,36 @@ package final class MetricsRegistry: MetricsFactory {
         SeriesName(label: label, dimensions: PrometheusText.labels(dimensions))
     }
 
-    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    /// Returns the series with a name and these labels, which the first call makes.
+    private func handle<Handle: MetricSeries>(
+        _ label: String, _ dimensions: [(String, String)], make: () -> Handle
+    ) -> Handle {
         let name = name(label, dimensions)
         return series.withLock { series in
-            if case .counter(let known)? = series[name] { return known }
-            let made = CounterSeries()
-            series[name] = .counter(made)
+            if let known = series[name] as? Handle { return known }
+            let made = make()
+            series[name] = made
             return made
         }
     }
 
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        handle(label, dimensions) { CounterSeries() }
+    }
+
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        gauge(label, dimensions)
+        handle(label, dimensions) { GaugeSeries() }
     }
 
     package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
-        gauge(label, dimensions)
+        handle(label, dimensions) { GaugeSeries() }
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        let name = name(label, dimensions)
-        return series.withLock { series in
-            if case .histogram(let known)? = series[name] { return known }
-            let made = HistogramSeries(
-                bounds: MetricDescription.named(label)?.bounds ?? MetricDescription.shortBounds)
-            series[name] = .histogram(made)
-            return made
-        }
-    }
-
-    private func gauge(_ label: String, _ dimensions: [(String, String)]) -> GaugeSeries {
-        let name = name(label, dimensions)
-        return series.withLock { series in
-            if case .gauge(let known)? = series[name] { return known }
-            let made = GaugeSeries()
-            series[name] = .gauge(made)
-            return made
+        handle(label, dimensions) {
+            HistogramSeries(bounds: MetricDescription.named(label)?.bounds ?? MetricDescription.shortBounds)
         }
     }
 
@@ -67,7 +54,7 @@ package final class MetricsRegistry: MetricsFactory {
     package func total(of label: String) -> Int64 {
         series.withLock { series in
             series.reduce(0) { sum, entry in
-                guard entry.key.label == label, case .counter(let counter) = entry.value else { return sum }
+                guard entry.key.label == label, let counter = entry.value as? CounterSeries else { return sum }
                 return sum + counter.value
             }
         }
@@ -76,9 +63,7 @@ package final class MetricsRegistry: MetricsFactory {
     /// Returns a counter's value; 0 if there is no counter with this name and these labels.
     package func value(of label: String, dimensions: [(String, String)]) -> Int64 {
         let name = name(label, dimensions)
-        return series.withLock { series in
-            if case .counter(let counter)? = series[name] { counter.value } else { 0 }
-        }
+        return series.withLock { ($0[name] as? CounterSeries)?.value ?? 0 }
     }
 
     /// All metrics in the exposition format, version 0.0.4. Empty histograms of sparse metrics are omitted.
@@ -87,38 +72,27 @@ package final class MetricsRegistry: MetricsFactory {
         var text = ""
         var lastLabel = ""
         for (name, series) in all {
-            let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
-            func head(_ kind: MetricDescription.Kind) {
-                guard name.label != lastLabel else { return }
-                text += PrometheusText.head(name.label, kind)
-                lastLabel = name.label
-            }
-            switch series {
-            case .counter(let counter):
-                head(.counter)
-                text += "\(name.label)\(labels) \(counter.value)\n"
-            case .gauge(let gauge):
-                head(.gauge)
-                text += "\(name.label)\(labels) \(PrometheusText.number(gauge.value))\n"
-            case .histogram(let histogram):
-                if histogram.count == 0, MetricDescription.named(name.label)?.isSparse == true { continue }
-                head(.histogram)
-                text += histogram.text(name)
-            }
+            if series.isEmpty, MetricDescription.named(name.label)?.isSparse == true { continue }
+            if name.label != lastLabel { text += PrometheusText.head(name.label, series.kind) }
+            lastLabel = name.label
+            text += series.text(name)
         }
         return text
     }
 }
 
-final class CounterSeries: CounterHandler {
+final class CounterSeries: CounterHandler, MetricSeries {
+    let (kind, isEmpty) = (MetricDescription.Kind.counter, false)
     private let count = Atomic<Int64>(0)
     var value: Int64 { count.load(ordering: .relaxed) }
     func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
     func reset() { count.store(0, ordering: .relaxed) }
+    func text(_ name: SeriesName) -> String { "\(name) \(value)\n" }
 }
 
 /// A number that goes up and down.
-final class GaugeSeries: MeterHandler, RecorderHandler {
+final class GaugeSeries: MeterHandler, RecorderHandler, MetricSeries {
+    let (kind, isEmpty) = (MetricDescription.Kind.gauge, false)
     private let number = AtomicDouble()
     var value: Double { number.value }
     func set(_ value: Int64) { set(Double(value)) }
@@ -127,4 +101,5 @@ final class GaugeSeries: MeterHandler, RecorderHandler {
     func decrement(by amount: Double) { number.add(-amount) }
     func record(_ value: Int64) { set(value) }
     func record(_ value: Double) { set(value) }
+    func text(_ name: SeriesName) -> String { "\(name) \(PrometheusText.number(value))\n" }
 }

@@ -55,8 +55,21 @@ package enum PrometheusText {
 }
 
 /// The name of a metric with its labels, as in the exposition.
-struct SeriesName: Hashable, Comparable {
+struct SeriesName: Hashable, Comparable, CustomStringConvertible {
     let label: String
     let dimensions: String
+
+    var description: String { label + (dimensions.isEmpty ? "" : "{\(dimensions)}") }
+
     static func < (a: SeriesName, b: SeriesName) -> Bool { (a.label, a.dimensions) < (b.label, b.dimensions) }
+}
+
+/// The values of one metric with one set of labels.
+protocol MetricSeries: AnyObject, Sendable {
+    var kind: MetricDescription.Kind { get }
+    /// True for a histogram without observations.
+    var isEmpty: Bool { get }
+
+    /// Returns the lines of the exposition, without the header.
+    func text(_ name: SeriesName) -> String
 }

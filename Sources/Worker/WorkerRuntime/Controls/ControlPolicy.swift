@@ -68,7 +68,7 @@ package struct ControlPolicy: Sendable {
     private func refusal(
         of order: ControlOrder, setting: String, allows most: Double, range: ClosedRange<Double>
     ) -> String? {
-        guard let number = order.number?.value, range.contains(number) else {
+        guard let number = order.number, range.contains(number) else {
             return "\(setting) must be \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
         }
         guard number > most, !order.isForced else { return nil }
@@ -90,9 +90,9 @@ package struct ControlPolicy: Sendable {
             case .pauseIntake: controls.isIntakeOpen = false
             case .pauseProvider: if let provider { controls.providers[provider, default: .init()].isPaused = true }
             case .rate:
-                if let provider { controls.providers[provider, default: .init()].perSecond = order.number?.value }
+                if let provider { controls.providers[provider, default: .init()].perSecond = order.number }
             // `refusal(of:instance:)` has checked that the number is in the setting's range, which fits into an `Int`.
-            case .concurrency: controls.concurrency = order.number.map { max(1, Int($0.value) / max(1, loops)) }
+            case .concurrency: controls.concurrency = order.number.map { max(1, Int($0) / max(1, loops)) }
             case .logLevel, .drain, nil: break
             }
         }

@@ -203,7 +203,7 @@ package actor FleetControls {
         ]
         if order.control != .drain { metadata["until"] = "\(order.untilText ?? "taken back")" }
         if let provider = order.provider { metadata["provider"] = "\(provider)" }
-        if let number = order.number { metadata["value"] = "\(ControlPolicy.plain(number.value))" }
+        if let number = order.number { metadata["value"] = "\(ControlPolicy.plain(number))" }
         if let level = order.level { metadata["value"] = "\(level)" }
         if order.isForced { metadata["isForced"] = "true" }
         return metadata

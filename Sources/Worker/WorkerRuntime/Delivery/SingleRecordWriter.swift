@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Kafka
 internal import Logging
 
@@ -10,7 +11,9 @@ internal import Logging
 ///
 /// The producer is made when it is first needed, and kept until the lane ends. Confined to its lane; not `Sendable`.
 final class SingleRecordWriter {
-    private let makeSinks: (() throws(KafkaError) -> ReplaceableSink)?
+    private let makeSink: SinkMaker?
+    private let loop: EventLoop
+    private let meters: WorkerMeters
     private let log: Logger
     private var sinks: ReplaceableSink?
     /// The requests whose outcomes this producer writes.
@@ -18,9 +21,11 @@ final class SingleRecordWriter {
     /// The number of these outcomes, by order key.
     private var ordersUnderWay: [OrderKey: Int] = [:]
 
-    /// - Parameter makeSinks: makes the producer; `nil`: records are not written singly.
-    init(_ makeSinks: (() throws(KafkaError) -> ReplaceableSink)?, log: Logger) {
-        self.makeSinks = makeSinks
+    /// - Parameter makeSink: makes the producer; `nil`: records are not written singly.
+    init(_ makeSink: SinkMaker?, loop: EventLoop, meters: WorkerMeters, log: Logger) {
+        self.makeSink = makeSink
+        self.loop = loop
+        self.meters = meters
         self.log = log
     }
 
@@ -28,10 +33,10 @@ final class SingleRecordWriter {
     /// - Returns: `nil` if it cannot be made. A record is then retried in a shared batch.
     func open() -> ReplaceableSink? {
         if let sinks { return sinks }
-        guard let makeSinks else { return nil }
+        guard let makeSink else { return nil }
 
         do throws(KafkaError) {
-            sinks = try makeSinks()
+            sinks = ReplaceableSink(try makeSink(), makeSink: makeSink, loop: loop, meters: meters, log: log)
         } catch {
             log.warning(
                 "no producer for single records: an outcome may be truncated instead of a larger one of its batch",

@@ -195,29 +195,21 @@ package final class FleetLink: Sendable {
         guard isNews else { return }
 
         let topic: Logger.Metadata = ["topic": "\(configuration.topic)"]
-        if let problem, configuration.isNeeded {
-            log.error(
-                """
-                the fleet topic cannot be used, so the rest of a daily budget is unknown and intake is paused: create the topic, \
-                let this user read and write it, correct topics.fleet, or remove callsPerDay
-                """,
-                metadata: topic.merging(["reason": "\(problem)"]) { $1 })
-        } else if let problem, !configuration.sharesQuota {
-            log.notice(
-                """
-                the fleet topic cannot be used, so this worker receives no orders of locsearch controls: create the topic, \
-                let this user read and write it, or correct topics.fleet
-                """,
-                metadata: topic.merging(["reason": "\(problem)"]) { $1 })
-        } else if let problem {
-            log.warning(
-                """
-                the fleet topic cannot be used, so limits are shared by partitions only: create the topic, let this user \
-                read and write it, or correct topics.fleet
-                """,
-                metadata: topic.merging(["reason": "\(problem)"]) { $1 })
-        } else {
-            log.info("the fleet topic can be used again", metadata: topic)
-        }
+        guard let problem else { return log.info("the fleet topic can be used again", metadata: topic) }
+        let (level, consequence, otherCure): (Logger.Level, String, String) =
+            if configuration.isNeeded {
+                (.error, "the rest of a daily budget is unknown and intake is paused", ", or remove callsPerDay")
+            } else if configuration.sharesQuota {
+                (.warning, "limits are shared by partitions only", "")
+            } else {
+                (.notice, "this worker receives no orders of locsearch controls", "")
+            }
+        log.log(
+            level: level,
+            """
+            the fleet topic cannot be used, so \(consequence): create the topic, let this user read and write it, or \
+            correct topics.fleet\(otherCure)
+            """,
+            metadata: topic.merging(["reason": "\(problem)"]) { $1 })
     }
 }
