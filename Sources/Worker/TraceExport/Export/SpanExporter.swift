@@ -16,6 +16,9 @@ actor SpanExporter {
     /// The longest pause between two attempts.
     private static let longestPause = Duration.seconds(30)
 
+    /// The longest rest while no span waits. The timer of each rest remains until its time has passed.
+    private static let idleRest = Duration.seconds(10)
+
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -26,7 +29,7 @@ actor SpanExporter {
     private let secrets: SecretRegistry
     private let meters: ExportMeters
     private let log: Logger
-    private var change = Condition()
+    private let wakeUp = WakeUp()
     private var isEnding = false
     private var isTroubled = false
 
@@ -47,9 +50,7 @@ actor SpanExporter {
     /// Exports spans until `finish`, and then those that wait, as long as the collector accepts them. Cancelling the
     /// task ends it at once.
     func run() async {
-        queue.onChange { [weak self, loop] in
-            Task(executorPreference: loop) { await self?.wake() }
-        }
+        queue.onChange { [wakeUp] in wakeUp.wake() }
 
         while !isEnding {
             await waitForBatch()
@@ -62,15 +63,13 @@ actor SpanExporter {
     /// Makes `run` send the waiting spans and return.
     func finish() {
         isEnding = true
-        wake()
+        wakeUp.wake()
     }
-
-    private func wake() { change.broadcast() }
 
     /// Waits for a first span, and then until its batch is full or has waited long enough.
     private func waitForBatch() async {
         while queue.count == 0, !isEnding {
-            await suspend(unless: queue.count > 0 || isEnding) { change.add($0) }
+            await wakeUp.rest(for: Self.idleRest, on: loop)
         }
         await pause(configuration.interval, unless: { queue.count >= configuration.batchSize })
     }
@@ -78,11 +77,8 @@ actor SpanExporter {
     /// Waits for `time`, or until `finish` is called or `condition` holds.
     private func pause(_ time: Duration, unless condition: () -> Bool) async {
         let due = loop.now + time
-        let timer = loop.schedule(at: due) { [weak self] in self?.assumeIsolated { $0.wake() } }
-        defer { loop.cancel(timer) }
-
         while loop.now < due, !isEnding, !condition() {
-            await suspend(unless: loop.now >= due || isEnding || condition()) { change.add($0) }
+            await wakeUp.rest(for: loop.now.duration(to: due), on: loop)
         }
     }
 

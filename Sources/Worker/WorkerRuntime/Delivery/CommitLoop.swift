@@ -17,8 +17,7 @@ final class CommitLoop: OffsetCommitter {
     private let meters: WorkerMeters
     private let log: Logger
     private var pace: CommitPace
-    private var endOfPause = Condition()
-    private var pauseTimer: TimerID?
+    private let wakeUp = WakeUp()
     private var hasBegun = false
     private var isFinishing = false
     /// The offsets that the consumer has stored and that are not known to be committed.
@@ -54,7 +53,7 @@ final class CommitLoop: OffsetCommitter {
 
         var hasFailed = false
         while !isFinishing, !isStopped {
-            await rest(for: hasFailed ? pace.retryPause : pace.pause)
+            await wakeUp.rest(for: hasFailed ? pace.retryPause : pace.pause, on: loop)
             if isFinishing || isStopped { return }
             onPause()
             hasFailed = await commit() != nil
@@ -111,7 +110,7 @@ final class CommitLoop: OffsetCommitter {
     /// Ends the loop and commits what is finished. Retries until `end` if the broker refuses the commit.
     func finish(before end: Instant) async {
         isFinishing = true
-        endRest()
+        wakeUp.wake()
         guard hasBegun else { return }
 
         while let error = await commit(), error.kind != .authentication {
@@ -136,7 +135,7 @@ final class CommitLoop: OffsetCommitter {
     /// Ends the loop at once. After that, only `commitAfterFailure` commits.
     func stop() {
         isStopped = true
-        endRest()
+        wakeUp.wake()
     }
 
     private func noteFailure(_ error: KafkaError) {
@@ -148,18 +147,5 @@ final class CommitLoop: OffsetCommitter {
             group's coordinator and this user's permissions on the group
             """,
             metadata: ["reason": "\(error)"])
-    }
-
-    private func rest(for time: Duration) async {
-        await suspend(unless: isFinishing || isStopped) { continuation in
-            endOfPause.add(continuation)
-            pauseTimer = loop.schedule(at: loop.now + time) { [weak self] in self?.endRest() }
-        }
-    }
-
-    private func endRest() {
-        if let pauseTimer { loop.cancel(pauseTimer) }
-        pauseTimer = nil
-        endOfPause.broadcast()
     }
 }
