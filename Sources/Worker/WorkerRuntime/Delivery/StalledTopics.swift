@@ -16,7 +16,7 @@ final class StalledTopics {
     /// The diagnosis that was last logged for each topic.
     private var announced: [DeliveryStallDetector.Topic: TopicDiagnosis] = [:]
 
-    /// - Parameter backoff: the topics that refuse records. It reports their problems itself.
+    /// - Parameter backoff: the topics that refuse records. It reports their problems itself, and logs those of others.
     init(
         _ detector: DeliveryStallDetector, diagnostics: TopicDiagnostics, backoff: TopicBackoff,
         names: WorkerConfiguration.Topics, loop: EventLoop, log: Logger
@@ -55,7 +55,7 @@ final class StalledTopics {
                 continue
             }
             announced[topic] = diagnosis
-            announce(diagnosis, of: name)
+            backoff.announce(diagnosis, of: name, reason: diagnosis.text)
         }
 
         for topic in DeliveryStallDetector.Topic.allCases where !stalled.contains(topic) {
@@ -64,21 +64,6 @@ final class StalledTopics {
                 log.info("a topic confirms records again", metadata: ["topic": "\(name)"])
             }
             if !backoff.contains(name) { diagnostics.forget(name) }
-        }
-    }
-
-    private func announce(_ diagnosis: TopicDiagnosis, of topic: String) {
-        let metadata: Logger.Metadata = ["topic": "\(topic)", "reason": "\(diagnosis.text)"]
-        switch diagnosis {
-        case .noBrokerAnswers:
-            log.warning(
-                "no broker confirms records: waiting records are delivered once a broker answers", metadata: metadata)
-        case .refused:
-            log.error(
-                "a topic rejects records: check that it exists and that this user may write to it",
-                metadata: metadata)
-        case .withoutLeader, .complete:
-            log.error("a topic does not confirm records", metadata: metadata)
         }
     }
 }

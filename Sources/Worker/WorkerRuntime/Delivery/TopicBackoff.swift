@@ -180,13 +180,17 @@ final class TopicBackoff {
         refusal.announced = problem
 
         let diagnosis = diagnosis(of: topic, refusal)
+        announce(diagnosis, of: topic, reason: diagnosis?.text ?? refusal.reason.description)
+    }
+
+    /// Logs that a topic rejects or does not confirm records.
+    /// - Parameter diagnosis: `nil` until the brokers have answered.
+    func announce(_ diagnosis: TopicDiagnosis?, of topic: String, reason: String) {
         let consequence =
             topic == deadLetters
             ? "partitions with an invalid record are paused until it recovers"
             : "intake is paused until it recovers"
-        let metadata: Logger.Metadata = [
-            "topic": "\(topic)", "reason": "\(diagnosis?.text ?? refusal.reason.description)",
-        ]
+        let metadata: Logger.Metadata = ["topic": "\(topic)", "reason": "\(reason)"]
         switch diagnosis {
         case .refused:
             log.error(
