@@ -90,13 +90,12 @@ def test_letters_are_grouped_and_filtered(window, harness):
     window.press_where_the_focus_is(Keys.ENTER)
     window.wait_for_count("#dead-rows tr", 5)
 
-    choose(window, "#dead-producer", "=https://travel.example")
+    window.click(".group", next(number for number, group in enumerate(groups) if "travel.example" in group))
     window.wait_for_count("#dead-rows tr", 1)
     assert f"{mark}-b" in rows(window)[0] and "location.latitude is not valid" in rows(window)[0]
     window.click("#dead-clear")
     window.wait(lambda: len(rows(window)) >= 5, "all letters")
     filter_and_wait(window, mark, 5)
-    choose(window, "#dead-reason", "=invalid-request")
     choose(window, "#dead-since", "1")
     window.wait_for_count("#dead-rows tr", 5)
     window.fill("#dead-text", "no such text")
@@ -122,7 +121,6 @@ def test_letter_is_put_right_and_goes_back(window, harness):
     window.wait_for_focus("#letter-text")
     window.wait_for("#letter-verdict.is-bad")
     assert window.text("#letter-verdict").startswith("Still invalid. location.latitude is not valid")
-    assert window.text(".editor-marks mark") == '"latitude": 135.5'
 
     # Another mistake, which is told while it is typed, and its cure.
     edited = window.run("return document.getElementById('letter-text').value")
@@ -132,10 +130,8 @@ def test_letter_is_put_right_and_goes_back(window, harness):
     )
     window.wait_for_result("return document.getElementById('letter-send-edited').disabled", True)
     assert window.run("return document.getElementById('letter-text').ariaInvalid") == "true"
-    assert window.count(".editor-marks mark") == 1
     write(window, edited.replace("135.5", "35.69"))
     window.wait_for("#letter-verdict.is-good")
-    assert window.count(".editor-marks mark") == 0
 
     window.click("#letter-send-edited")
     window.wait_for_text("#confirm-title", "Send 1 dead letter back?")
@@ -250,9 +246,6 @@ def test_phone_shows_a_letter_as_a_whole(window, harness):
     assert window.run("return document.documentElement.scrollWidth <= innerWidth"), "nothing lies beside the screen"
     window.click("#letter-edit")
     window.wait_for("#letter-verdict.is-bad")
-    window.click("#language")
-    window.wait(lambda: window.text("#letter-verdict").startswith("まだ要求として読めません。"), "the other language")
-    assert mark in window.run("return document.getElementById('letter-text').value"), "what is edited stays"
 
 
 def test_broker_that_is_away_is_told_and_old_figures_are_marked(window, harness, allowed):

@@ -23,7 +23,7 @@ export class Controls {
     });
     byId("cancel").addEventListener("click", () => byId("confirm").close());
     byId("do").addEventListener("click", () => this.#give());
-    this.draw();
+    this.#draw();
     this.#read();
   }
 
@@ -41,10 +41,10 @@ export class Controls {
     } catch {
       return; // Another part of the page reports that the console or Kafka is unreachable.
     }
-    this.draw();
+    this.#draw();
   }
 
-  draw() {
+  #draw() {
     const { orders, providers } = this.#list;
     byId("none").hidden = orders.length > 0;
     byId("orders").replaceChildren(...orders.map((order) => this.#row(order)));

@@ -5,24 +5,20 @@ import { getDeadLetters } from "./api.js";
 import { el, fill, setText, syncChildren } from "./dom.js";
 import { LetterView } from "./letter.js";
 import { lifeLink } from "./link.js";
-import { startPreferences } from "./preferences.js";
-import { canGoBack, faultWords, reasonOf, Redrive, stateOf } from "./redrive.js";
-import { clock, moment, number, onLanguage, shortened, t } from "./text.js";
-
-startPreferences();
+import { canGoBack, faultWords, reasonOf, Redrive, stateOf, summaryOf } from "./redrive.js";
+import { clock, moment, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const MOST_LETTERS = 500;
 const MILLISECONDS_AFTER_A_KEY = 350;
 const HOURS = [1, 24, 168];
-/** The value of a filter that accepts everything. The empty value selects letters without that member. */
-const ALL = "*";
 
 /** The colours of the marks of letters, by their state. */
 const COLOURS = { redriven: "good", outcome: "mild", empty: "mild", crashing: "bad", fault: "bad", request: "good" };
 
 const nameOf = ({ partition, offset }) => `${partition}/${offset}`;
 const nameOfLetter = ({ letter }) => nameOf(letter);
+const keyOfGroup = ({ reason, member = "", producer = "" }) => JSON.stringify([reason, member, producer]);
 const isSameDay = (a, b) => new Date(a).toDateString() === new Date(b).toDateString();
 const positionIn = (text) => {
   const [, partition, offset] = /^#?(\d{1,9})\/(\d{1,15})$/.exec(text) ?? [];
@@ -31,7 +27,6 @@ const positionIn = (text) => {
 
 class DeadLetters {
   #rows = byId("dead-rows");
-  #selects = { reason: byId("dead-reason"), member: byId("dead-member"), producer: byId("dead-producer") };
   #since = byId("dead-since");
   #text = byId("dead-text");
   #chosen = new Set();
@@ -40,7 +35,8 @@ class DeadLetters {
   #isReading = false;
   #round = 0;
   #timer;
-  #drawnFilters;
+  /** The chosen group as a filter. An empty value selects letters without that member. */
+  #group = {};
 
   #letter = new LetterView({
     closed: (position) => {
@@ -57,16 +53,19 @@ class DeadLetters {
     const filters = byId("dead-filters");
     filters.addEventListener("submit", (event) => event.preventDefault());
     filters.addEventListener("change", () => this.#list());
-    filters.addEventListener("reset", () => setTimeout(() => this.#list()));
+    filters.addEventListener("reset", () => setTimeout(() => {
+      this.#group = {};
+      this.#list();
+    }));
     this.#text.addEventListener("input", () => {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#list(), MILLISECONDS_AFTER_A_KEY);
     });
+    this.#since.append(new Option(t("dead.all-times"), ""), ...HOURS.map((hours) => new Option(t(`dead.since.${hours}`), hours)));
     byId("dead-list").addEventListener("click", () => this.#listAll());
     byId("dead-all").addEventListener("change", (event) => this.#chooseAll(event.target.checked));
     byId("dead-redrive").addEventListener("click", () => this.#ask(this.#selectable().filter((letter) => this.#chosen.has(nameOfLetter(letter)))));
     addEventListener("hashchange", () => this.#openHash());
-    onLanguage(() => this.#draw());
     this.#draw();
     this.#list();
     this.#openHash();
@@ -87,9 +86,8 @@ class DeadLetters {
   }
 
   #query() {
-    const chosen = Object.entries(this.#selects).filter(([, select]) => select.value !== ALL && select.value !== "").map(([name, select]) => [name, select.value.slice(1)]);
     const since = this.#since.value && new Date(Date.now() - Number(this.#since.value) * 3_600_000).toISOString();
-    return { limit: MOST_LETTERS, ...Object.fromEntries(chosen), ...(since && { since }), ...(this.#text.value.trim() && { text: this.#text.value.trim() }) };
+    return { limit: MOST_LETTERS, ...this.#group, ...(since && { since }), ...(this.#text.value.trim() && { text: this.#text.value.trim() }) };
   }
 
   /** Reads the topic. Letters stay selected while they are shown and can go back. */
@@ -113,10 +111,9 @@ class DeadLetters {
 
   #draw() {
     const { letters = [], groups = [] } = this.#answer ?? {};
-    this.#drawFilters(groups);
     syncChildren(byId("dead-groups"), {
-      items: groups, key: ({ reason, member = "", producer = "" }) => JSON.stringify([reason, member, producer]), make: () => el("li", {}),
-      update: (item, group) => fill(item, [group, this.#isChosen(group)], () => [this.#group(group)]),
+      items: groups, key: keyOfGroup, make: () => el("li", {}),
+      update: (item, group) => fill(item, [group, this.#isChosen(group)], () => [this.#groupButton(group)]),
     });
     syncChildren(this.#rows, {
       items: letters, key: nameOfLetter, make: (letter) => this.#row(letter),
@@ -134,49 +131,28 @@ class DeadLetters {
 
   /** Shows the numbers, their time, and what prevents newer ones. */
   #drawState() {
-    const { total = 0, pending = 0, matching = 0, letters = [], isPartial, readAt } = this.#answer ?? {};
+    const { total = 0, matching = 0, letters = [], readAt } = this.#answer ?? {};
     const note = byId("dead-note");
     note.hidden = !this.#problem;
     if (this.#problem) setText(note, [t("dead.failed", { reason: reasonOf(this.#problem) }), this.#answer && t("dead.old", { time: clock(readAt) })].filter(Boolean).join(" "));
     document.querySelector(".dead-page").classList.toggle("is-old", Boolean(this.#problem));
     byId("dead-list").disabled = this.#isReading;
 
-    const summary = total === 0 ? t("dead.none") : t(isPartial ? "dead.summary.newest" : "dead.summary", { total: number(total), pending: number(pending) });
-    setText(byId("dead-summary"), this.#isReading ? t("dead.loading") : this.#answer ? `${summary} ${t("dead.as-of", { time: clock(readAt) })}` : "");
+    setText(byId("dead-summary"), this.#isReading ? t("dead.loading") : this.#answer ? summaryOf(this.#answer) : "");
     setText(byId("dead-shown"), letters.length > 0 ? t("dead.shown", { shown: number(letters.length), matching: number(matching) }) : "");
     setText(byId("dead-none"), !this.#answer || letters.length > 0 ? "" : total === 0 ? t("dead.none") : t("dead.no-match", { total: number(total) }));
   }
 
-  /** Fills the filters with the existing values. A selected value stays, even if no letter has it. */
-  #drawFilters(groups) {
-    const words = { reason: "dead.all-reasons", member: "dead.all-members", producer: "dead.all-producers" };
-    const none = { member: "dead.no-member", producer: "dead.producer.none" };
-    const drawn = JSON.stringify([groups, Object.values(this.#selects).map(({ value }) => value), document.documentElement.lang]);
-    if (drawn === this.#drawnFilters) return;
-    this.#drawnFilters = drawn;
-    for (const [name, select] of Object.entries(this.#selects)) {
-      const chosen = select.value || ALL;
-      const values = new Set(groups.map((group) => `=${group[name] ?? ""}`));
-      if (chosen !== ALL) values.add(chosen);
-      const label = (value) => (value === "=" && none[name] ? t(none[name]) : shortened(value.slice(1), 60));
-      select.replaceChildren(new Option(t(words[name]), ALL, true), ...[...values].sort().map((value) => new Option(label(value), value)));
-      select.value = chosen;
-    }
-    const chosen = this.#since.value;
-    this.#since.replaceChildren(new Option(t("dead.all-times"), "", true), ...HOURS.map((hours) => new Option(t(`dead.since.${hours}`), hours)));
-    this.#since.value = chosen;
-  }
-
   #isChosen(group) {
-    return Object.entries(this.#selects).every(([name, select]) => select.value === `=${group[name] ?? ""}`);
+    return keyOfGroup(group) === keyOfGroup(this.#group);
   }
 
-  #group(group) {
+  #groupButton(group) {
     const { reason, member, producer, letters, pending, faulty, oldest, newest } = group;
     const isChosen = this.#isChosen(group);
     const choose = (event) => {
       const item = event.currentTarget.parentElement;
-      for (const [name, select] of Object.entries(this.#selects)) select.value = isChosen ? ALL : `=${group[name] ?? ""}`;
+      this.#group = isChosen ? {} : { reason, member: member ?? "", producer: producer ?? "" };
       this.#draw();
       item.firstElementChild.focus();
       this.#list();

@@ -2,7 +2,7 @@
 
 import { getConfig, getDemo, setDemo, clearDemo } from "./api.js";
 import { el, icon, setAttribute, setText, syncChildren } from "./dom.js";
-import { hasText, number, onLanguage, t } from "./text.js";
+import { number, t } from "./text.js";
 
 /** How often the state of the switches is read: another window may have changed them. */
 const BETWEEN_LOOKS = 2000;
@@ -27,21 +27,18 @@ class DemoPanel {
   #controls = [];
   #problem;
   #open = el("button", { type: "button", class: "demo-open", "aria-controls": "demo", "aria-expanded": "false", onclick: () => this.#toggle() }, icon("bolt"), el("span", {}), el("strong", {}));
-  #title = el("h2", { id: "demo-title", tabindex: "-1" });
-  #close = el("button", { type: "button", class: "close", onclick: () => this.#show(false) }, icon("close"));
-  #about = el("p", { class: "demo-about" });
+  #title = el("h2", { id: "demo-title", tabindex: "-1" }, t("demo.title"));
   #note = el("p", { class: "demo-note", role: "alert", hidden: true });
   #list = el("ul", { class: "demo-controls" });
-  #clear = el("button", { type: "button", class: "small", onclick: () => this.#do(this.#clear, clearDemo) });
+  #clear = el("button", { type: "button", class: "small", onclick: () => this.#do(this.#clear, clearDemo) }, t("demo.clear"));
   #panel = el("aside", { class: "demo", id: "demo", "aria-labelledby": "demo-title", hidden: true },
-    el("div", { class: "demo-head" }, this.#title, this.#close),
-    el("div", { class: "demo-body", tabindex: "0", role: "group", "aria-labelledby": "demo-title" }, this.#about, this.#note, this.#list, this.#clear));
+    el("div", { class: "demo-head" }, this.#title, el("button", { type: "button", class: "close", "aria-label": t("close"), onclick: () => this.#show(false) }, icon("close"))),
+    el("div", { class: "demo-body", tabindex: "0", role: "group", "aria-labelledby": "demo-title" }, el("p", { class: "demo-about" }, t("demo.about")), this.#note, this.#list, this.#clear));
 
   constructor() {
     document.querySelector(".switches").before(this.#open);
     document.querySelector(".head").after(this.#panel);
     this.#panel.addEventListener("keydown", (event) => event.key === "Escape" && this.#show(false));
-    onLanguage(() => this.#draw());
 
     this.#draw();
     if (sessionStorage.getItem(KEPT) && !isNarrow.matches) this.#show(true, { takesFocus: false });
@@ -102,10 +99,6 @@ class DemoPanel {
     setText(count, faults > 0 ? number(faults) : "");
     setAttribute(this.#open, "aria-label", name.textContent);
     this.#open.classList.toggle("has-faults", faults > 0);
-    setText(this.#title, t("demo.title"));
-    setAttribute(this.#close, "aria-label", t("close"));
-    setText(this.#about, t("demo.about"));
-    setText(this.#clear, t("demo.clear"));
     setAttribute(this.#clear, "aria-disabled", String(faults === 0));
     this.#note.hidden = !this.#problem;
     if (this.#problem) setText(this.#note, t("demo.failed", { reason: this.#problem.message || t(`code.${this.#problem.code}`) }));
@@ -127,20 +120,17 @@ class DemoPanel {
       this.#do(control, () => setDemo(name, !this.#controls.find((each) => each.name === name).isOn));
     });
     return el("li", { class: "demo-control" },
-      isButton ? el("span", { class: "demo-name" }) : el("label", { class: "demo-name", for: id }), control, el("p", { class: "demo-see", id: see }),
-      el("p", { class: "demo-looks" }, ...(LOOKS[name] ?? []).map(([address]) => el("a", { href: address, onclick: () => isNarrow.matches && this.#show(false) }))));
+      el(isButton ? "span" : "label", { class: "demo-name", for: !isButton && id }, t(`demo.${name}`)), control, el("p", { class: "demo-see", id: see }, t(`demo.${name}.see`)),
+      el("p", { class: "demo-looks" }, ...LOOKS[name].map(([address, text]) => el("a", { href: address, onclick: () => isNarrow.matches && this.#show(false) }, t(text)))));
   }
 
   #update(item, { name, isOn, isFault }) {
-    const [title, control, see, looks] = item.children;
+    const control = item.children[1];
     item.classList.toggle("is-on", isOn);
     item.classList.toggle("is-fault", isFault);
-    setText(title, hasText(`demo.${name}`) ? t(`demo.${name}`) : name);
-    setText(see, hasText(`demo.${name}.see`) ? t(`demo.${name}.see`) : "");
     if (BUTTONS.has(name)) setText(control, t(`demo.${name}.${isOn ? "undo" : "do"}`));
     // Must run after the click's default action, which resets the box.
     else setTimeout(() => (control.checked = isOn));
-    [...looks.children].forEach((link, index) => setText(link, t(LOOKS[name][index][1])));
   }
 }
 

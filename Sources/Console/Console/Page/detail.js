@@ -58,7 +58,7 @@ export class DetailView {
     }
 
     const known = selected.place ?? list?.places?.find((place) => placeKey(place) === key) ?? {};
-    const drawn = JSON.stringify([selected, known, document.documentElement.lang]);
+    const drawn = JSON.stringify([selected, known]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
 

@@ -39,9 +39,9 @@ export function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-/** Draws an element's content only if what it shows has changed, or the language: otherwise the focus would be lost. */
+/** Draws an element's content only if what it shows has changed: otherwise the focus would be lost. */
 export function fill(element, shown, content) {
-  const drawn = JSON.stringify([shown, document.documentElement.lang]);
+  const drawn = JSON.stringify(shown);
   if (element.drawn === drawn) return;
   element.drawn = drawn;
   element.replaceChildren(...content());

@@ -1,7 +1,7 @@
 // The search form. Its values belong to the page; the search itself is part of the server's state.
 
 import { setAttribute, setText } from "./dom.js";
-import { distance, onLanguage } from "./text.js";
+import { distance } from "./text.js";
 
 /** The radii to choose from, in metres, including those that the providers support directly. */
 const RADII = [100, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 10_000];
@@ -31,7 +31,6 @@ export class SearchForm {
     for (const radio of this.#form.querySelectorAll("[name=category]")) {
       radio.addEventListener("change", () => radio.value === "" && this.#other.focus());
     }
-    onLanguage(() => this.#show());
     this.#show();
   }
 

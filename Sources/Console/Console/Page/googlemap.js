@@ -7,7 +7,7 @@ const point = ({ latitude, longitude }) => ({ lat: latitude, lng: longitude });
 
 function load(key) {
   return new Promise((resolve, reject) => {
-    const query = new URLSearchParams({ key, language: language(), loading: "async", callback: "locsearchMapIsThere" });
+    const query = new URLSearchParams({ key, language, loading: "async", callback: "locsearchMapIsThere" });
     globalThis.locsearchMapIsThere = resolve;
     const script = el("script", { src: `https://maps.googleapis.com/maps/api/js?${query}` });
     script.addEventListener("error", () => reject(new Error("Google's map is not there")));

@@ -26,7 +26,6 @@ export class Ground {
     this.#onNews = onNews;
     if (hasStreets) this.#streets = new Streets(onNews);
     this.#load();
-    new MutationObserver(onNews).observe(document.documentElement, { attributeFilter: ["data-theme", "lang"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", onNews);
   }
 
@@ -127,7 +126,7 @@ class Names {
 
   write(named, viewport, { size, dot = false }) {
     const context = this.#context;
-    const text = named[language()] ?? named.en;
+    const text = named[language] ?? named.en;
     for (const turn of viewport.turns) {
       const [x, y] = [viewport.x(named.at.x, turn), viewport.y(named.at.y)];
       if (x < 0 || y < 0 || x > this.#size.width || y > this.#size.height) continue;

@@ -61,12 +61,12 @@ export class Health {
   }
 
   #changed() {
-    this.draw();
+    this.#draw();
     this.#onChange();
   }
 
   /** Draws the note in the page's header. */
-  draw() {
+  #draw() {
     const { fault } = this;
     this.#note.hidden = !fault;
     if (fault) setText(this.#note.lastElementChild, t(`connection.${fault}`));

@@ -2,10 +2,9 @@
 
 import { getDeadLetter, judgeLetter } from "./api.js";
 import { el, setAttribute, setText } from "./dom.js";
-import { indented, placeOf } from "./jsontext.js";
-import { copyButton, facts, recordBody, recordHead, recordPlace } from "./record.js";
+import { copyButton, facts, indented, recordBody, recordHead, recordPlace } from "./record.js";
 import { canGoBack, faultWords, reasonOf, stateOf } from "./redrive.js";
-import { moment, number, onLanguage, shortened, t } from "./text.js";
+import { moment, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const MILLISECONDS_AFTER_A_KEY = 350;
@@ -34,7 +33,7 @@ export class LetterView {
     this.#actions = actions;
     byId("letter-close").addEventListener("click", () => this.close());
     this.#drawer.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
-    onLanguage(() => this.#draw());
+    addEventListener("beforeunload", (event) => this.#editor?.isChanged && event.preventDefault());
   }
 
   get position() {
@@ -77,7 +76,6 @@ export class LetterView {
   #draw() {
     if (!this.#position) return;
     setText(byId("letter-heading"), t("letter.at", this.#position));
-    this.#editor?.relabel();
     if (this.#problem) {
       const text = this.#problem.code === "forgotten" ? t("letter.gone", this.#position) : t("record.failed", { reason: reasonOf(this.#problem) });
       this.#editor = undefined;
@@ -148,8 +146,6 @@ export class LetterView {
 class Editor {
   #position;
   #actions;
-  #text;
-  #marks = el("pre", { class: "editor-marks", "aria-hidden": "true" });
   #field;
   #verdict = el("p", { class: "verdict", id: "letter-verdict", role: "status" });
   #send;
@@ -163,16 +159,14 @@ class Editor {
     this.#position = position;
     this.#actions = actions;
     this.#original = textOf(letter);
-    this.#field = el("textarea", { id: "letter-text", class: "code-text", spellcheck: "false", autocomplete: "off", "aria-describedby": "letter-verdict", oninput: () => this.#typed(), onscroll: () => this.#scroll() });
+    this.#field = el("textarea", { id: "letter-text", class: "code-text", spellcheck: "false", autocomplete: "off", "aria-describedby": "letter-verdict", oninput: () => this.#typed() });
     this.#field.value = this.#original;
+    this.#field.rows = Math.min(Math.max(this.#original.split("\n").length + 1, 6), 24);
     this.#send = el("button", { type: "button", class: "primary", id: "letter-send-edited", onclick: () => this.#actions.send(this.isChanged ? this.#field.value : undefined) });
-    this.#text = {
-      title: el("label", { for: "letter-text" }), cancel: el("button", { type: "button", class: "small", id: "letter-cancel", onclick: () => this.#leave() }),
-    };
-    this.element = el("div", { class: "letter-editor" }, el("h3", {}, this.#text.title), el("div", { class: "editor" }, this.#marks, this.#field),
-      this.#verdict, el("div", { class: "letter-actions" }, this.#send, this.#text.cancel));
-    this.relabel();
-    this.#drawMarks();
+    const cancel = el("button", { type: "button", class: "small", id: "letter-cancel", onclick: () => this.#leave() }, t("letter.edit.cancel"));
+    this.element = el("div", { class: "letter-editor" }, el("h3", {}, el("label", { for: "letter-text" }, t("letter.edit.label"))),
+      this.#field, this.#verdict, el("div", { class: "letter-actions" }, this.#send, cancel));
+    this.#drawVerdict();
     this.#judge();
   }
 
@@ -185,12 +179,6 @@ class Editor {
     this.#field.setSelectionRange(0, 0);
   }
 
-  relabel() {
-    setText(this.#text.title, t("letter.edit.label"));
-    setText(this.#text.cancel, t("letter.edit.cancel"));
-    this.#drawVerdict();
-  }
-
   #leave() {
     clearTimeout(this.#timer);
     this.#round += 1;
@@ -199,7 +187,6 @@ class Editor {
 
   #typed() {
     this.#answer = { isJudging: true };
-    this.#drawMarks();
     this.#drawVerdict();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#judge(), MILLISECONDS_AFTER_A_KEY);
@@ -215,7 +202,6 @@ class Editor {
     }
     if (round !== this.#round) return;
     this.#answer = answer;
-    this.#drawMarks();
     this.#drawVerdict();
   }
 
@@ -231,19 +217,5 @@ class Editor {
     setText(this.#send, t(this.isChanged ? "letter.send.edited" : "letter.send"));
     // An unchanged letter may go back although it may return; an edited one must be a valid request.
     this.#send.disabled = Boolean(isJudging || problem || (fault && this.isChanged));
-  }
-
-  /** Draws the same text behind the field, with the faulty part marked. */
-  #drawMarks() {
-    const text = this.#field.value;
-    const place = this.#answer.fault && placeOf(this.#answer.fault, text);
-    if (place) this.#marks.replaceChildren(text.slice(0, place.start), el("mark", {}, text.slice(place.start, place.end)), `${text.slice(place.end)}\n`);
-    else setText(this.#marks, `${text}\n`);
-    this.#field.rows = Math.min(Math.max(text.split("\n").length + 1, 6), 24);
-    this.#scroll();
-  }
-
-  #scroll() {
-    this.#marks.scrollTop = this.#field.scrollTop;
   }
 }

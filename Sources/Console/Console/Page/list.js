@@ -117,7 +117,7 @@ export class ListView {
     setText(number, String(index + 1));
     number.classList.toggle("is-off-map", !takesGooglePlaces && isGooglePlace(place));
 
-    const drawn = JSON.stringify([place, document.documentElement.lang]);
+    const drawn = JSON.stringify(place);
     if (row.drawn === drawn) return;
     row.drawn = drawn;
     setText(name, place.name ?? t("unnamed"));

@@ -2,10 +2,8 @@
 
 import { logIn } from "./api.js";
 import { setText } from "./dom.js";
-import { startPreferences } from "./preferences.js";
 import { t } from "./text.js";
 
-startPreferences();
 const texts = { 401: "login.wrong", 403: "login.wrong", 429: "login.wait" };
 const field = document.getElementById("token");
 

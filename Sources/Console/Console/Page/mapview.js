@@ -104,7 +104,7 @@ export class MapView {
   /** Opens the info window of a place, or closes it. Both are cheap if nothing changed. */
   showInfo(place) {
     const wanted = place && this.shows(place) ? place : undefined;
-    const text = wanted ? JSON.stringify([wanted, document.documentElement.lang]) : undefined;
+    const text = wanted && JSON.stringify(wanted);
     if (this.#info?.text === text) return;
 
     const isSame = this.#info && wanted && this.#info.key === placeKey(wanted);

@@ -29,8 +29,8 @@ export class OutcomeTable {
   /** `actions`: open(outcome). */
   constructor(actions) {
     this.#actions = actions;
-    this.#code.append(new Option("", ""), new Option("", "failed"), ...CODES.map((code) => new Option(code, code)));
-    this.#provider.append(new Option("", ""), ...PROVIDERS.map((name) => new Option(name, name)));
+    this.#code.append(new Option(t("all.codes"), ""), new Option(t("all.failed"), "failed"), ...CODES.map((code) => new Option(code, code)));
+    this.#provider.append(new Option(t("all.providers"), ""), ...PROVIDERS.map((name) => new Option(name, name)));
 
     const filters = document.getElementById("filters");
     filters.addEventListener("submit", (event) => event.preventDefault());
@@ -38,7 +38,7 @@ export class OutcomeTable {
     filters.addEventListener("reset", () => setTimeout(() => this.#draw()));
     this.#pause.addEventListener("click", () => this.#togglePause());
     this.#body.addEventListener("click", (event) => this.#choose(event.target.closest("tr")));
-    this.relabel();
+    this.#draw();
   }
 
   add({ outcomes }) {
@@ -69,15 +69,6 @@ export class OutcomeTable {
     this.#openId = undefined;
     this.#draw();
     this.#body.querySelector(`[data-key="${id}"] button`)?.focus();
-  }
-
-  /** Sets the texts of the filters in the present language, and redraws all rows. */
-  relabel() {
-    setText(this.#code.options[0], t("all.codes"));
-    setText(this.#code.options[1], t("all.failed"));
-    setText(this.#provider.options[0], t("all.providers"));
-    this.#body.replaceChildren();
-    this.#draw();
   }
 
   #drawSoon() {

@@ -2,7 +2,6 @@
 
 import { getOutcome } from "./api.js";
 import { el, setText } from "./dom.js";
-import { indented } from "./jsontext.js";
 import { lifeLink } from "./link.js";
 import { codeMark } from "./outcomes.js";
 import { reasonOf } from "./redrive.js";
@@ -33,7 +32,7 @@ export class RecordView {
     this.#outcome = outcome;
     this.#answer = this.#problem = undefined;
     this.#drawer.hidden = false;
-    this.draw();
+    this.#draw();
     this.#drawer.focus();
 
     try {
@@ -42,10 +41,10 @@ export class RecordView {
     } catch (error) {
       if (this.#outcome === outcome) this.#problem = error;
     }
-    if (this.#outcome === outcome) this.draw();
+    if (this.#outcome === outcome) this.#draw();
   }
 
-  draw() {
+  #draw() {
     if (!this.#outcome) return;
     this.#body.replaceChildren(this.#head(this.#outcome), this.#places(this.#outcome), ...this.#content());
   }
@@ -131,4 +130,30 @@ export function copyButton(text, label) {
     }
   });
   return button;
+}
+
+/** The tokens of JSON. Its text is not parsed into values: that would change numbers with too many digits and repeated names. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** Returns JSON with one line per member; other texts unchanged. */
+export function indented(text) {
+  try {
+    JSON.parse(text);
+  } catch {
+    return text;
+  }
+
+  let [result, depth, previous] = ["", 0, ""];
+  const line = () => `\n${"  ".repeat(depth)}`;
+  for (const [token] of text.matchAll(TOKENS)) {
+    const closes = token === "}" || token === "]";
+    if (closes) depth -= 1;
+    const isFirst = previous === "{" || previous === "[";
+    if (closes && !isFirst) result += line();
+    else if (!closes && (isFirst || previous === ",")) result += line();
+    result += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth += 1;
+    previous = token;
+  }
+  return result;
 }

@@ -2,7 +2,7 @@
 
 import { getRedrive, redrive } from "./api.js";
 import { el, setText } from "./dom.js";
-import { age, hasText, number, onLanguage, shortened, t } from "./text.js";
+import { age, clock, hasText, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const MILLISECONDS_BETWEEN_QUESTIONS = 700;
@@ -15,6 +15,12 @@ const RATE = 20;
 export function reasonOf({ code, message }) {
   const words = code === "broker-away" ? t("connection.broker-away") : hasText(`code.${code}`) ? t(`code.${code}`) : "";
   return [code === "invalid-request" || code === "changed" ? "" : words, message].filter(Boolean).join(": ") || words;
+}
+
+/** Returns how many dead letters there are, and when they were counted. */
+export function summaryOf({ total, pending, isPartial, readAt }) {
+  const name = total === 0 ? "dead.none" : isPartial ? "dead.summary.newest" : "dead.summary";
+  return `${t(name, { total: number(total), pending: number(pending) })} ${t("dead.as-of", { time: clock(readAt) })}`;
 }
 
 /** Draws a fault with the faulty member in bold; most messages begin with its name. */
@@ -60,10 +66,6 @@ export class Redrive {
     byId("confirm-do").addEventListener("click", () => this.#send());
     byId("confirm-skip").addEventListener("change", () => this.#drawQuestion());
     byId("run-close").addEventListener("click", () => this.#forget());
-    onLanguage(() => {
-      this.#drawReport();
-      if (this.#dialog.open) this.#drawQuestion();
-    });
   }
 
   /** Asks for confirmation; nothing is sent before that. The cancel button has the focus. */

@@ -3,10 +3,7 @@
 import { getLives } from "./api.js";
 import { el, setText } from "./dom.js";
 import { lifeCard } from "./life.js";
-import { startPreferences } from "./preferences.js";
-import { clock, hasText, number, onLanguage, shortened, t } from "./text.js";
-
-startPreferences();
+import { hasText, moment, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const [field, reading, note, lives] = ["life-id", "life-reading", "life-note", "lives"].map(byId);
@@ -26,7 +23,6 @@ byId("look-up").addEventListener("submit", (event) => {
   lookUp(id);
 });
 addEventListener("popstate", () => lookUp(idOfAddress()));
-onLanguage(draw);
 lookUp(idOfAddress());
 
 async function lookUp(id) {
@@ -100,7 +96,7 @@ function extent({ topic, since, newest, records, isCut, problem, heldFrom, heldT
   const values = { topic: shortened(topic, 249), count: number(records) };
   if (problem) return t("life.part.problem", { ...values, reason: problem });
 
-  const part = since ? t("life.part.since", { ...values, time: `${new Date(since).toLocaleDateString(document.documentElement.lang)} ${clock(since)}` })
+  const part = since ? t("life.part.since", { ...values, time: moment(since) })
     : newest ? t("life.part.newest", { ...values, newest: number(newest) })
       : heldTo > heldFrom ? t("life.part.held", { ...values, first: number(heldFrom), last: number(heldTo - 1) })
         : t("life.part.one", values);

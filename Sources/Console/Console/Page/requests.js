@@ -25,7 +25,7 @@ export class Requests {
   /** Sends a request. Returns its id, or nothing if it was refused. */
   async send(request) {
     try {
-      const { requestId } = await sendRequest(this.#session, { ...request, language: language() });
+      const { requestId } = await sendRequest(this.#session, { ...request, language });
       this.#sent.set(requestId, request);
       if (this.#sent.size > MOST_REMEMBERED) this.#sent.delete(this.#sent.keys().next().value);
       this.#onRefusal(undefined);

@@ -11,17 +11,15 @@ import { ListView } from "./list.js";
 import { openMap } from "./map.js";
 import { MapView } from "./mapview.js";
 import { rounded } from "./mercator.js";
-import { startPreferences } from "./preferences.js";
 import { Requests } from "./requests.js";
 import { placeKey, SessionStore } from "./store.js";
-import { number, onLanguage, t } from "./text.js";
+import { number, t } from "./text.js";
 import { startJump } from "./towns.js";
 import { Waiting } from "./waiting.js";
 
 /** How often the list's age is checked, because it becomes out of date without any event. */
 const BETWEEN_LOOKS_AT_AGES = 60_000;
 
-startPreferences();
 const link = readLink();
 
 // The state of this page only: the active place, and the hovered one.
@@ -57,10 +55,6 @@ store = new SessionStore(link.session, {
   },
 });
 
-onLanguage(() => {
-  health.draw();
-  show(store.state);
-});
 document.getElementById("copy-link").addEventListener("click", copyLink);
 addEventListener("hashchange", () => readLink().session !== link.session && location.reload());
 setInterval(() => show(store.state), BETWEEN_LOOKS_AT_AGES);

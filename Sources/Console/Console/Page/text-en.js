@@ -5,7 +5,7 @@ export const english = {
   "title.search": "Search for places", "title.traffic": "Traffic", "page.traffic": "Traffic · Location search",
   "connection.console-away": "Connection lost, trying again", "connection.offline": "This browser is offline", "connection.broker-away": "Kafka does not answer",
   "connection.no-worker": "No worker is running", "connection.not-ready": "No worker takes requests",
-  "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
+  "language.switch": "日本語 (Japanese)", "language.other": "日本語",
   "close": "Close", "cancel": "Cancel", "panel": "Search and results",
 
   "search": "Search", "search.here": "Search here", "keyword": "Keyword", "keyword.hint": "Cafe, bar, pizza …",
@@ -96,8 +96,7 @@ export const english = {
   "dead": "Dead letters", "page.dead": "Dead letters · Location search", "dead.summary": "{pending} pending, {total} in total.", "dead.summary.newest": "{pending} pending among the newest {total}.", "dead.none": "None. All records could be read as requests.",
   "dead.as-of": "As of {time}.", "dead.old": "Showing the state of {time}.", "dead.list": "Reload", "dead.open": "Look at them", "dead.groups": "By reason and producer", "dead.letters": "Letters",
   "dead.producer": "from {producer}", "dead.producer.none": "no producer given", "dead.group.state": "{pending} can go back, {faulty} of them still invalid", "dead.group.crashing": "{pending} can go back from the command line only", "dead.group.time": "{oldest} to {newest}",
-  "dead.all-reasons": "All reasons", "dead.all-members": "All members", "dead.no-member": "no member given", "dead.all-producers": "All producers", "dead.all-times": "Any time",
-  "dead.since.1": "Last hour", "dead.since.24": "Last 24 hours", "dead.since.168": "Last 7 days", "dead.filter.text": "Text in message, key or value",
+  "dead.all-times": "Any time", "dead.since.1": "Last hour", "dead.since.24": "Last 24 hours", "dead.since.168": "Last 7 days", "dead.filter.text": "Text in message, key or value",
   "dead.shown": "{shown} of {matching} that match", "dead.no-match": "None of the {total} letters matches.", "dead.open-letter": "Open the letter at partition {partition}, offset {offset}",
   "dead.state.request": "now valid", "dead.state.fault": "still invalid", "dead.state.crashing": "crashes workers", "dead.state.outcome": "outcome of a worker",
   "dead.redrive": "Send back", "dead.redrive.count": "Send {count} back …", "dead.state.redriven": "went back", "dead.state.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",

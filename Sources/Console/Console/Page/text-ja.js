@@ -5,7 +5,7 @@ export const japanese = {
   "title.search": "場所を検索", "title.traffic": "トラフィック", "page.traffic": "トラフィック · 周辺検索",
   "connection.console-away": "接続が切れました。再接続しています", "connection.offline": "ブラウザーがオフラインです", "connection.broker-away": "Kafkaが応答しません", "connection.no-worker": "ワーカーが動いていません",
   "connection.not-ready": "ワーカーが要求を受け付けていません",
-  "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
+  "language.switch": "English (英語)", "language.other": "English",
   "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果",
 
   "search": "検索", "search.here": "ここで検索", "keyword": "キーワード", "keyword.hint": "居酒屋、カフェ、寿司…",
@@ -90,8 +90,7 @@ export const japanese = {
   "dead": "デッドレター", "page.dead": "デッドレター · 周辺検索", "dead.summary": "未対応{pending}件、全{total}件。", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件。", "dead.none": "ありません。すべてのレコードを要求として読み取れました。",
   "dead.as-of": "{time}現在。", "dead.old": "表示は{time}のものです。", "dead.list": "再読み込み", "dead.open": "一覧を見る", "dead.groups": "理由と送信元ごと", "dead.letters": "一覧",
   "dead.producer": "送信元 {producer}", "dead.producer.none": "送信元の記載なし", "dead.group.state": "再投入可能{pending}件、うち要求として読めないもの{faulty}件", "dead.group.crashing": "再投入はコマンドラインからのみ{pending}件", "dead.group.time": "{oldest}〜{newest}",
-  "dead.all-reasons": "すべての理由", "dead.all-members": "すべての項目", "dead.no-member": "項目の記載なし", "dead.all-producers": "すべての送信元", "dead.all-times": "全期間",
-  "dead.since.1": "直近1時間", "dead.since.24": "直近24時間", "dead.since.168": "直近7日間", "dead.filter.text": "メッセージ、キー、値の文字列",
+  "dead.all-times": "全期間", "dead.since.1": "直近1時間", "dead.since.24": "直近24時間", "dead.since.168": "直近7日間", "dead.filter.text": "メッセージ、キー、値の文字列",
   "dead.shown": "一致{matching}件中{shown}件", "dead.no-match": "{total}件のうち一致するものはありません。", "dead.open-letter": "パーティション{partition}、オフセット{offset}を開く",
   "dead.state.request": "要求として読める", "dead.state.fault": "まだ読めない", "dead.state.crashing": "ワーカーが停止", "dead.state.outcome": "ワーカーの結果",
   "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.state.redriven": "再投入済み", "dead.state.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",

@@ -3,14 +3,13 @@
 import { english } from "./text-en.js";
 import { japanese } from "./text-ja.js";
 
-const listeners = new Set();
-const root = document.documentElement;
-
-export const language = () => (root.lang === "ja" ? "ja" : "en");
+/** The language of the page, which does not change while it is open: `early.js` has set it. */
+export const language = document.documentElement.lang;
+const texts = language === "ja" ? japanese : english;
 
 /** Returns the text of a name; `{member}` in it is replaced by the value of that name. A name without a text is returned unchanged. */
 export function t(name, values = {}) {
-  const text = (language() === "ja" ? japanese : english)[name] ?? english[name] ?? name;
+  const text = texts[name] ?? english[name] ?? name;
   return text.replace(/\{(\w+)\}/g, (whole, member) => values[member] ?? whole);
 }
 
@@ -21,25 +20,23 @@ export const hasText = (name) => name in english;
 export const named = (kind, name, length = 40) => (hasText(`${kind}.${name}`) ? t(`${kind}.${name}`) : shortened(name, length));
 
 /** Puts the texts in their places: `data-text` is an element's content, `data-label` its label for screen readers. */
-export function translate(scope = document) {
-  for (const element of scope.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
-  for (const element of scope.querySelectorAll("[data-placeholder]")) element.placeholder = t(element.dataset.placeholder);
-  for (const element of scope.querySelectorAll("[data-label]")) {
+function translate() {
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
+  for (const element of document.querySelectorAll("[data-placeholder]")) element.placeholder = t(element.dataset.placeholder);
+  for (const element of document.querySelectorAll("[data-label]")) {
     element.setAttribute("aria-label", t(element.dataset.label));
     if (element.matches("button, a")) element.title = t(element.dataset.label);
   }
 }
+translate();
 
-export function setLanguage(next) {
-  root.lang = next;
-  translate();
-  for (const listener of listeners) listener();
-}
+// The switch in the header. The page's state is in its address and on the server, so the page is simply loaded again.
+document.getElementById("language")?.addEventListener("click", () => {
+  localStorage.setItem("language", language === "ja" ? "en" : "ja");
+  location.reload();
+});
 
-/** Calls back whenever the language changes, so that elements drawn from data are drawn again. */
-export const onLanguage = (listener) => listeners.add(listener);
-
-export const number = (value, digits = 0) => value.toLocaleString(language(), { maximumFractionDigits: digits, minimumFractionDigits: digits });
+export const number = (value, digits = 0) => value.toLocaleString(language, { maximumFractionDigits: digits, minimumFractionDigits: digits });
 
 /** Formats metres: 75 m, 1.2 km. */
 export function distance(meters) {
@@ -50,7 +47,7 @@ export function distance(meters) {
 /** Formats a number of units of time: 3 min, 3分. */
 const units = (value, unit) => t(`unit.${unit}`, { count: typeof value === "number" ? number(value) : value });
 /** The same with two units, the larger one first; the smaller one is left out if it is zero: 3 min 20 s, 3分20秒, 10 min. */
-const both = (first, second, rest) => (rest === 0 ? first : `${first}${language() === "ja" ? "" : " "}${second}`);
+const both = (first, second, rest) => (rest === 0 ? first : `${first}${language === "ja" ? "" : " "}${second}`);
 
 /** The number of seconds from which a duration has these two units, and the seconds of each unit. */
 const SCALES = [[86_400, 86_400, "d", 3600, "h"], [3600, 3600, "h", 60, "min"], [120, 60, "min", 1, "s"]];
@@ -95,14 +92,14 @@ export function roughly(milliseconds) {
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "";
-  const text = date.toLocaleTimeString(language(), { hour12: false });
+  const text = date.toLocaleTimeString(language, { hour12: false });
   return milliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
 }
 
 /** Formats a day and the time of day, to the second or the millisecond; a dash if there is none. */
 export function moment(time, precision) {
   const text = clock(time, precision);
-  return text === "" ? "–" : `${new Date(time).toLocaleDateString(language())} ${text}`;
+  return text === "" ? "–" : `${new Date(time).toLocaleDateString(language)} ${text}`;
 }
 
 /** Returns the start of a text, for labels: a sender may choose a name of any length. */

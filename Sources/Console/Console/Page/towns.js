@@ -2,7 +2,7 @@
 // the name.
 
 import { el } from "./dom.js";
-import { language, onLanguage, t } from "./text.js";
+import { language, t } from "./text.js";
 
 /** Each row: the name in Japanese and in English, latitude, longitude, and `from`. */
 const rows = [
@@ -142,12 +142,7 @@ export function startJump(onJump) {
   const form = document.getElementById("jump");
   const field = form.elements.town;
 
-  const names = () => {
-    const options = towns.map((town) => el("option", { value: town[language()] }));
-    document.getElementById("towns").replaceChildren(...options);
-  };
-  onLanguage(names);
-  names();
+  document.getElementById("towns").replaceChildren(...towns.map((town) => el("option", { value: town[language] })));
 
   const go = () => {
     const found = locate(field.value);

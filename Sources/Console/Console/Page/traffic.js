@@ -7,33 +7,20 @@ import { setText } from "./dom.js";
 import { showFleet, showWorkers } from "./fleet.js";
 import { Health } from "./health.js";
 import { OutcomeTable } from "./outcomes.js";
-import { startPreferences } from "./preferences.js";
 import { RecordView } from "./record.js";
-import { reasonOf } from "./redrive.js";
+import { reasonOf, summaryOf } from "./redrive.js";
 import { follow } from "./stream.js";
-import { clock, number, onLanguage, t } from "./text.js";
+import { t } from "./text.js";
 
 /** The console reads the topic for each count, so a hidden page requests none. */
 const BETWEEN_COUNTS = 20_000;
 
-startPreferences();
-
 const charts = new Charts();
 const record = new RecordView({ closed: (id) => outcomes.focusRow(id) });
 const outcomes = new OutcomeTable({ open: (outcome) => record.open(outcome) });
-let workers = [];
 const health = new Health();
 const controls = new Controls();
 
-onLanguage(() => {
-  charts.draw();
-  outcomes.relabel();
-  record.draw();
-  showFleet(health.report);
-  showWorkers(workers);
-  controls.draw();
-  health.draw();
-});
 showFleet(health.report);
 
 follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
@@ -44,8 +31,7 @@ follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}`
     health.setReport(report);
     showFleet(report);
   },
-  workers: (event) => {
-    workers = event.workers;
+  workers: ({ workers }) => {
     showWorkers(workers);
     controls.follow(workers);
   },
@@ -56,27 +42,15 @@ startDeadCard();
 /** The card that counts dead letters, which have a separate page. */
 function startDeadCard() {
   const summary = document.getElementById("dead-summary");
-  let draw = () => setText(summary, t("dead.loading"));
   let isCounting = false;
-
-  const show = (next) => {
-    draw = next;
-    draw();
-  };
-  const counted = ({ total, pending, isPartial, readAt }) => {
-    const name = total === 0 ? "dead.none" : isPartial ? "dead.summary.newest" : "dead.summary";
-    show(() => setText(summary, `${t(name, { total: number(total), pending: number(pending) })} ${t("dead.as-of", { time: clock(readAt) })}`));
-  };
-  const failed = (error) => show(() => setText(summary, t("dead.failed", { reason: reasonOf(error) })));
   const count = async () => {
     if (document.hidden || isCounting) return;
     isCounting = true;
-    await getDeadLetters({ limit: 1 }).then(counted, failed);
+    setText(summary, await getDeadLetters({ limit: 1 }).then(summaryOf, (error) => t("dead.failed", { reason: reasonOf(error) })));
     isCounting = false;
   };
 
-  onLanguage(() => draw());
-  draw();
+  setText(summary, t("dead.loading"));
   count();
   setInterval(count, BETWEEN_COUNTS);
   document.addEventListener("visibilitychange", count);
