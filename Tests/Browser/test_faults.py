@@ -181,23 +181,3 @@ def test_slow_answer_is_told_from_a_fault(browser, console):
     window.wait_for_text("#banner-title", "No answer yet")
     assert "waits in Kafka" in window.text("#banner-advice") and not window.is_seen("#connection")
     window.wait(lambda: window.text("#banner-title") != "No answer yet", "the outcome")
-
-
-def test_old_list_says_how_old_it_is(browser, console):
-    session = fresh_session()
-    window = browser.window("about:blank")
-    # The console's answer as it would be two hours later.
-    later = """
-    window.EventSource = class extends EventSource {
-      addEventListener(name, handle, ...all) {
-        const old = (data) => data.replace(/"ageMs":\\d+/, '"ageMs":7300000');
-        const aged = ({ data }) => ({ data: name === "state" ? old(data) : data });
-        super.addEventListener(name, (event) => handle(event.data === undefined ? event : aged(event)), ...all);
-      }
-    };
-    """
-    window.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": later})
-    window.driver.get(search_url(console, session, provider="hotpepper"))
-    window.search()
-    window.wait_for_text("#superseded", "These places are from 2 h ago. Search again for what is there now")
-    assert window.count("#map-area.is-old") == 1 and window.count("#results.is-old") == 1

@@ -295,11 +295,6 @@ def test_link_holds_the_search(browser, console):
         ["quiet", "google-places", "cafe", "300 m", True],
     )
 
-    # The buttons of the page work once there is a map.
-    window.wait_for(".grid-labels text")
-    window.click("#copy-link")
-    window.wait(lambda: window.text("#copied"), "a word about the link")
-
 
 def test_google_places_are_a_list_and_no_markers(browser, console):
     window = browser.window(search_url(console, provider="google-places", category="hospital"))

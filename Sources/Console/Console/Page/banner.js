@@ -2,7 +2,7 @@
 
 import { setText } from "./dom.js";
 import { linkToLife } from "./link.js";
-import { age, hasText, number, t } from "./text.js";
+import { duration, hasText, number, t } from "./text.js";
 
 const RETRIES = new Set(["retry", "wait"]);
 
@@ -62,7 +62,7 @@ export class ErrorBanner {
   #advice(error) {
     if (error.advice) return error.advice;
     if (error.code === "unauthorized" && error.remedy === undefined) return t("remedy.ask-operator");
-    const wait = age(Math.ceil((error.retryAfterMs ?? 0) / 1000) * 1000);
+    const wait = duration(Math.ceil((error.retryAfterMs ?? 0) / 1000) * 1000);
     return hasText(`remedy.${error.remedy}`) ? t(`remedy.${error.remedy}`, { wait }) : t("remedy.retry");
   }
 

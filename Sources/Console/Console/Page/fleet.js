@@ -1,7 +1,7 @@
 // The fleet: a card with the brokers' view of the workers' group, which exists even if no worker runs, and a card for each worker.
 
 import { el, fill, setText, syncChildren } from "./dom.js";
-import { age, clock, duration, named, number, shortened, t } from "./text.js";
+import { clock, duration, named, number, shortened, t } from "./text.js";
 
 const KINDS = { working: "good", unknown: "mild" };
 /** The maximum number of classes and tenants on a card, those with the most waiting requests. */
@@ -25,10 +25,10 @@ export function showFleet({ verdict, problem, workers, backlog }) {
 
 function figures({ waiting, oldestMs, rates, workOffMs, makesNoProgress, members }, verdict, workers) {
   const perSecond = (value) => (Number.isFinite(value) ? t("limit.rate", { count: number(value, value < 100 ? 1 : 0) }) : "–");
-  const workOff = makesNoProgress ? t("fleet.never") : waiting === 0 ? t("fleet.at-once") : Number.isFinite(workOffMs) ? age(workOffMs) : "–";
+  const workOff = makesNoProgress ? t("fleet.never") : waiting === 0 ? t("fleet.at-once") : duration(workOffMs);
   return [
     figure("fleet.waiting", Number.isFinite(waiting) ? number(waiting) : "–"),
-    figure("fleet.oldest", Number.isFinite(oldestMs) ? age(oldestMs) : "–"),
+    figure("fleet.oldest", duration(oldestMs)),
     figure("fleet.work-off", workOff),
     figure("fleet.arrived", perSecond(rates?.arrivedPerSecond)),
     figure("fleet.finished", perSecond(rates?.finishedPerSecond)),
@@ -46,7 +46,7 @@ function workersOf(verdict, members, workers) {
 function note({ at, rates }, verdict) {
   const time = clock(at);
   if (verdict === "brokers-away") return t("fleet.old", { time });
-  return rates ? t("fleet.note", { time, window: age(rates.windowMs) }) : t("fleet.note.first", { time });
+  return rates ? t("fleet.note", { time, window: duration(rates.windowMs) }) : t("fleet.note.first", { time });
 }
 
 function showPartitions(partitions) {
@@ -61,7 +61,7 @@ function cells({ topic, partition, waiting, oldestMs, lag, member }) {
   const figure = (value) => el("td", { class: "figure" }, Number.isFinite(value) ? number(value) : "–");
   return [
     el("td", { class: "figure" }, el("bdi", {}, topic ? `${shortened(topic, 60)} ${partition}` : String(partition))), figure(waiting),
-    el("td", { class: "figure" }, Number.isFinite(oldestMs) ? age(oldestMs) : ""), figure(lag),
+    el("td", { class: "figure" }, Number.isFinite(oldestMs) ? duration(oldestMs) : ""), figure(lag),
     el("td", { class: "name" }, el("bdi", {}, shortened(member ?? "", 60))),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
 import { isGooglePlace, placeKey } from "./store.js";
-import { distance, number, roughly, shortened, t } from "./text.js";
+import { distance, number, shortened, t } from "./text.js";
 
 const MOST = 300;
 /** Hot Pepper's terms require a link with its credit. The address is fixed here and never comes from a record. */
@@ -42,16 +42,16 @@ export class ListView {
     this.#more.addEventListener("click", () => this.#actions.more());
   }
 
-  show(state, { isKnown, takesGooglePlaces, oldness }) {
+  show(state, { isKnown, takesGooglePlaces, isOld }) {
     const { list, search } = state;
     const isSearching = search?.status === "in-flight";
     const places = (list?.places ?? []).slice(0, MOST);
 
     this.#section.classList.toggle("is-superseded", Boolean(list?.isSuperseded));
     setAttribute(this.#section, "aria-busy", String(isSearching));
-    this.#section.classList.toggle("is-old", Boolean(oldness));
-    this.#superseded.hidden = !((list?.isSuperseded || oldness) && places.length > 0);
-    setText(this.#superseded.lastElementChild, this.#reason(search, oldness));
+    this.#section.classList.toggle("is-old", isOld);
+    this.#superseded.hidden = !((list?.isSuperseded || isOld) && places.length > 0);
+    setText(this.#superseded.lastElementChild, this.#reason(search, isOld));
 
     setText(this.#heading, list ? t("results.count", { count: number(places.length) }) : t("results"));
     setText(this.#summary, list ? this.#describe(list, places) : "");
@@ -73,8 +73,8 @@ export class ListView {
   }
 
   /** Shows why the list is out of date. */
-  #reason(search, oldness) {
-    if (oldness) return t(`old.${oldness.reason}`, { age: oldness.ageMs && roughly(oldness.ageMs) });
+  #reason(search, isOld) {
+    if (isOld) return t("old.lost");
     return t({ "in-flight": "superseded.searching", "given-up": "superseded.given-up" }[search?.status] ?? "superseded.failed");
   }
 

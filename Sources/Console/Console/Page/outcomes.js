@@ -1,7 +1,7 @@
 // The table of outcomes: the newest on top, filtered, and limited, because a day's traffic does not fit on a screen.
 
 import { el, setAttribute, setText, syncChildren } from "./dom.js";
-import { briefDuration, clock, named, number, shortened, t } from "./text.js";
+import { clock, duration, named, number, shortened, t } from "./text.js";
 
 const KEPT = 5000;
 const ROWS = 200;
@@ -124,8 +124,8 @@ export class OutcomeTable {
       el("td", {}, named("operation", operation)),
       el("td", { class: "provider" }, el("bdi", { title: shortened(provider ?? "", 160) }, shortened(provider ?? "", 40))),
       el("td", { class: "figure" }, Number.isFinite(places) ? number(places) : ""),
-      el("td", { class: "figure" }, briefDuration(waitedMs)),
-      el("td", { class: "figure" }, briefDuration(workedMs)),
+      el("td", { class: "figure" }, duration(waitedMs)),
+      el("td", { class: "figure" }, duration(workedMs)),
       name(sessionId), name(requestId), name(traceId, 9));
   }
 }

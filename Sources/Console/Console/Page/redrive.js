@@ -2,7 +2,7 @@
 
 import { getRedrive, redrive } from "./api.js";
 import { el, setText } from "./dom.js";
-import { age, clock, hasText, number, shortened, t } from "./text.js";
+import { clock, duration, hasText, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const MILLISECONDS_BETWEEN_QUESTIONS = 700;
@@ -97,7 +97,7 @@ export class Redrive {
 
     setText(byId("confirm-title"), t(chosen.length === 1 ? "dead.confirm.one" : "dead.confirm", { count: number(chosen.length) }));
     byId("confirm-kinds").replaceChildren(...sorted.slice(0, 8).map(([kind, count]) => el("li", { dir: "auto" }, `${number(count)} × ${kind}`)));
-    setText(byId("confirm-text"), t("dead.confirm.text", { rate: number(RATE), time: age(Math.max(1000, chosen.length / RATE * 1000)) }));
+    setText(byId("confirm-text"), t("dead.confirm.text", { rate: number(RATE), time: duration(Math.max(1000, chosen.length / RATE * 1000)) }));
     byId("confirm-faulty").hidden = faulty.length === 0;
     setText(byId("confirm-faulty-text"), t("dead.confirm.faulty", { count: number(faulty.length), all: number(this.#letters.length) }));
     byId("confirm-do").disabled = chosen.length === 0;
@@ -169,7 +169,7 @@ function lines({ chosen, wentBefore, deleted, sent, isSending, problem, complete
     cameBack > 0 && t("run.back", { count: number(cameBack) }),
     others.length > 0 && t("run.failed", { count: number(others.reduce((sum, entry) => sum + entry.count, 0)), codes }),
     open > 0 && isWaiting && t("run.open", { count: number(open) }),
-    open > 0 && !isWaiting && t("run.open.over", { count: number(open), wait: age(waitMs) }),
+    open > 0 && !isWaiting && t("run.open.over", { count: number(open), wait: duration(waitMs) }),
   ].filter(Boolean);
   return [
     isSending ? t("run.sending", { sent: number(sent), chosen: number(chosen) }) : t("run.sent", { sent: number(sent) }),

@@ -17,9 +17,6 @@ import { number, t } from "./text.js";
 import { startJump } from "./towns.js";
 import { Waiting } from "./waiting.js";
 
-/** How often the list's age is checked, because it becomes out of date without any event. */
-const BETWEEN_LOOKS_AT_AGES = 60_000;
-
 const link = readLink();
 
 // The state of this page only: the active place, and the hovered one.
@@ -55,9 +52,7 @@ store = new SessionStore(link.session, {
   },
 });
 
-document.getElementById("copy-link").addEventListener("click", copyLink);
 addEventListener("hashchange", () => readLink().session !== link.session && location.reload());
-setInterval(() => show(store.state), BETWEEN_LOOKS_AT_AGES);
 moved();
 if (wantsSearch) search();
 
@@ -116,14 +111,14 @@ function show(known) {
 
   const isSearching = state.search?.status === "in-flight";
   form.showSearching(isSearching);
-  const oldness = store.oldness(health);
-  list.show(state, { isKnown: store.isKnown, takesGooglePlaces: map.takesGooglePlaces, oldness });
+  const isOld = health.isLost && state.list?.isSuperseded === false;
+  list.show(state, { isKnown: store.isKnown, takesGooglePlaces: map.takesGooglePlaces, isOld });
   view.showPlaces(places);
   detail.show(state);
   linkToLife(document.getElementById("results-life"), state.list);
   banner.show(waiting.refusal ?? waiting.problem ?? state.error);
   document.getElementById("map-area").classList.toggle("is-superseded", Boolean(state.list?.isSuperseded));
-  document.getElementById("map-area").classList.toggle("is-old", Boolean(oldness));
+  document.getElementById("map-area").classList.toggle("is-old", isOld);
   mark();
   moved();
   tell(state);
@@ -197,15 +192,4 @@ function moved() {
   // Browsers refuse addresses that change too often.
   clearTimeout(linkTimer);
   linkTimer = setTimeout(() => writeLink({ session: link.session, center: rounded(center), zoom, values }), 300);
-}
-
-async function copyLink() {
-  const note = document.getElementById("copied");
-  try {
-    await navigator.clipboard.writeText(location.href);
-    setText(note, t("link.copied"));
-  } catch {
-    setText(note, t("link.by-hand"));
-  }
-  setTimeout(() => setText(note, ""), 4000);
 }

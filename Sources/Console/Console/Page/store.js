@@ -2,13 +2,10 @@
 
 import { follow } from "./stream.js";
 
-/** From this age on, places may have opened, closed or moved. */
-const OLD = 30 * 60_000;
 const EMPTY = { revision: 0, inFlight: [] };
 
 export class SessionStore {
   #onState;
-  #receivedAt = 0;
 
   /** The newest state. Absent members are unknown. */
   state = EMPTY;
@@ -26,21 +23,7 @@ export class SessionStore {
   #receive(state) {
     this.state = { ...EMPTY, ...state };
     this.isKnown = true;
-    this.#receivedAt = performance.now();
     this.#onState(this.state);
-  }
-
-  /**
-   * Returns why the list may be out of date: the connection is lost, or the list is old. Returns nothing for a current list, and
-   * for one that a newer search supersedes, which is marked separately.
-   */
-  oldness({ isLost }) {
-    const { list, search } = this.state;
-    if (!list || list.isSuperseded) return undefined;
-    if (isLost) return { reason: "lost" };
-    if (search?.requestId !== list.requestId || !Number.isFinite(search.ageMs)) return undefined;
-    const ageMs = search.ageMs + performance.now() - this.#receivedAt;
-    return ageMs > OLD ? { reason: "age", ageMs } : undefined;
   }
 }
 

@@ -23,7 +23,6 @@ export const english = {
   "more": "More places", "credits": "Sources", "unnamed": "Unnamed place", "rating.spoken": "rated {rating} of 5",
   "open": "Open now", "closed": "Closed now",
   "google.list-only": "Google's terms allow its places on a Google map only, so here they are a list.",
-  "link.copy": "Copy the link to this search", "link.copied": "Link copied", "link.by-hand": "Copy it from the address bar",
   "told.searching": "Searching.", "told.found": "{count} places found.",
 
   "map": "Map. Arrow keys move it, plus and minus zoom.", "jump": "Go to a place", "jump.hint": "Kyoto, Paris …",
@@ -51,7 +50,7 @@ export const english = {
   "waiting.given-up": "Your request expired at {time} without a response, and costs nothing from then on.",
   "waiting.queue": "Workers are running, with {count} requests before this one, which take about {wait}.", "waiting.queue.open": "Workers are running, with {count} requests before this one.",
   "waiting.back": "Requests can be sent again. Please search once more.", "superseded.given-up": "The last search had no response. These are the results of the previous one",
-  "old.lost": "As it was before the connection was lost", "old.age": "These places are from {age} ago. Search again for what is there now", "code.offline": "This browser is offline",
+  "old.lost": "As it was before the connection was lost", "code.offline": "This browser is offline",
   "code.no-worker": "No worker is running", "code.not-ready": "No worker takes requests at present", "code.no-answer": "No answer yet", "code.given-up": "No response in time",
 
   "rate": "Outcomes per second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.second": "in the second of {time}", "chart.waiting": "Waiting for the first figures …",
@@ -61,7 +60,7 @@ export const english = {
   "outcomes.no-match": "None of the {kept} stored outcomes matches.",
   "pause": "Pause", "resume": "Resume", "resume.waiting": "Resume, {count} new", "filter": "Filter", "filter.code": "Outcome", "filter.provider": "Provider",
   "filter.text": "Session, request or trace id", "filter.clear": "Clear", "all.codes": "All outcomes", "all.failed": "All failures", "all.providers": "All providers",
-  "unit.ms": "{count} ms", "unit.s": "{count} s", "unit.min": "{count} min", "unit.h": "{count} h", "unit.d": "{count} d", "unit.moment": "< 1 s",
+  "unit.ms": "{count} ms", "unit.s": "{count} s", "unit.min": "{count} min", "unit.h": "{count} h", "unit.d": "{count} d",
   "time": "Time", "code": "Outcome", "operation": "Operation", "took": "Total time", "waited": "Waited", "worked": "Worked", "places": "Places", "session": "Session", "request": "Request", "trace": "Trace",
   "operation.search": "search", "operation.details": "details", "operation.photo": "photo",
   "record": "Record", "record.where": "Position", "record.source": "Its request", "record.headers": "Headers", "record.body": "Body", "record.key": "Key",

@@ -23,7 +23,6 @@ export const japanese = {
   "more": "さらに表示", "credits": "情報の提供元", "unnamed": "名称不明", "rating.spoken": "評価は5点中{rating}点",
   "open": "営業中", "closed": "営業時間外",
   "google.list-only": "Googleの規約により、Googleの場所はGoogleの地図以外には表示できないため、一覧のみです。",
-  "link.copy": "この検索へのリンクをコピー", "link.copied": "リンクをコピーしました", "link.by-hand": "アドレスバーからコピーしてください",
   "told.searching": "検索しています。", "told.found": "{count}件見つかりました。",
 
   "map": "地図。矢印キーで移動、プラスとマイナスで拡大縮小します。", "jump": "地名へ移動", "jump.hint": "京都、パリ …",
@@ -47,7 +46,7 @@ export const japanese = {
   "waiting.unseen": "要求は送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。遅くとも{time}に終了します。", "waiting.unseen.open": "要求は送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。",
   "waiting.refused": "送信されていないものとして扱います。届いていた場合は、結果をここに表示します。送信できるようになると、この表示は消えます。", "waiting.given-up": "{time}までに応答がなかったため、要求を打ち切りました。以後、料金はかかりません。",
   "waiting.queue": "ワーカーは動いています。待ちは{count}件で、およそ{wait}かかります。", "waiting.queue.open": "ワーカーは動いています。待ちは{count}件です。", "waiting.back": "送信できるようになりました。もう一度検索してください。",
-  "superseded.given-up": "直前の検索には応答がありませんでした。その前の結果です", "old.lost": "接続が切れる前の結果です", "old.age": "{age}前の結果です。現在の情報はもう一度検索してください", "code.offline": "ブラウザーがオフラインです",
+  "superseded.given-up": "直前の検索には応答がありませんでした。その前の結果です", "old.lost": "接続が切れる前の結果です", "code.offline": "ブラウザーがオフラインです",
   "code.no-worker": "ワーカーが動いていません", "code.not-ready": "ワーカーが要求を受け付けていません", "code.no-answer": "まだ応答がありません", "code.given-up": "時間内に応答がありませんでした",
 
   "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.second": "{time}の1秒間", "chart.waiting": "最初の値を待っています…",
@@ -57,7 +56,7 @@ export const japanese = {
   "outcomes.no-match": "保持している{kept}件の中に一致するものはありません。",
   "pause": "一時停止", "resume": "再開", "resume.waiting": "再開(新着{count}件)", "filter": "絞り込み", "filter.code": "結果", "filter.provider": "提供元",
   "filter.text": "セッション・要求・トレースのID", "filter.clear": "解除", "all.codes": "すべての結果", "all.failed": "すべての失敗", "all.providers": "すべての提供元",
-  "unit.ms": "{count} ms", "unit.s": "{count}秒", "unit.min": "{count}分", "unit.h": "{count}時間", "unit.d": "{count}日", "unit.moment": "1秒未満",
+  "unit.ms": "{count} ms", "unit.s": "{count}秒", "unit.min": "{count}分", "unit.h": "{count}時間", "unit.d": "{count}日",
   "time": "時刻", "code": "結果", "operation": "操作", "took": "合計", "waited": "待機", "worked": "処理", "places": "件数", "session": "セッション", "request": "要求", "trace": "トレース",
   "operation.search": "検索", "operation.details": "詳細", "operation.photo": "写真",
   "record": "レコード", "record.where": "位置", "record.source": "元の要求", "record.headers": "ヘッダー", "record.body": "本文", "record.key": "キー",

@@ -44,48 +44,14 @@ export function distance(meters) {
   return meters < 1000 ? `${number(Math.round(meters))} m` : `${number(meters / 1000, meters < 10_000 && meters % 1000 ? 1 : 0)} km`;
 }
 
-/** Formats a number of units of time: 3 min, 3分. */
-const units = (value, unit) => t(`unit.${unit}`, { count: typeof value === "number" ? number(value) : value });
-/** The same with two units, the larger one first; the smaller one is left out if it is zero: 3 min 20 s, 3分20秒, 10 min. */
-const both = (first, second, rest) => (rest === 0 ? first : `${first}${language === "ja" ? "" : " "}${second}`);
+/** The units of time, with their milliseconds. */
+const UNITS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"], [1, "ms"]];
 
-/** The number of seconds from which a duration has these two units, and the seconds of each unit. */
-const SCALES = [[86_400, 86_400, "d", 3600, "h"], [3600, 3600, "h", 60, "min"], [120, 60, "min", 1, "s"]];
-
-/** Formats milliseconds: 87 ms, 1.43 s. */
+/** Formats milliseconds in one unit, with three digits: 87 ms, 1.43 s, 3.33 min. */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds)) return "–";
-  const seconds = Math.round(milliseconds / 1000);
-  const scale = SCALES.find(([from]) => seconds >= from);
-  if (scale) {
-    const [, size, unit, part, partUnit] = scale;
-    const rest = Math.floor((seconds % size) / part);
-    return both(units(Math.floor(seconds / size), unit), units(rest, partUnit), rest);
-  }
-  return milliseconds < 1000 ? units(Math.round(milliseconds), "ms") : units(number(milliseconds / 1000, 2), "s");
-}
-
-/** The units of a time that is shown in one of them, with their milliseconds. */
-const UNITS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]];
-
-/** The same for a narrow column: from 100 seconds on, one unit. */
-export function briefDuration(milliseconds) {
-  if (!(milliseconds >= 99_995)) return duration(milliseconds);
-  const [size, unit] = UNITS.find(([size]) => milliseconds >= size);
-  const value = milliseconds / size;
-  return units(number(value, value < 9.95 ? 1 : 0), unit);
-}
-
-/** Formats a running time in whole seconds: 8 s, 3 min 20 s. */
-export function age(milliseconds) {
-  if (milliseconds < 1000) return t("unit.moment");
-  return milliseconds < 119_500 ? units(Math.round(milliseconds / 1000), "s") : duration(milliseconds);
-}
-
-/** Formats an age of at least a minute in one unit: 40 min, 3 h, 2 d. */
-export function roughly(milliseconds) {
-  const [size, unit] = UNITS.find(([size]) => milliseconds >= size);
-  return units(Math.floor(milliseconds / size), unit);
+  const [size, unit] = UNITS.find(([size]) => milliseconds >= size) ?? UNITS.at(-1);
+  return t(`unit.${unit}`, { count: (milliseconds / size).toLocaleString(language, { maximumSignificantDigits: 3 }) });
 }
 
 /** Formats the time of day, to the second or the millisecond. */

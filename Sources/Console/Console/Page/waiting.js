@@ -1,7 +1,7 @@
 // Messages about requests without an answer: what blocks them, and what will happen to them.
 
 import { setText } from "./dom.js";
-import { age, clock, number, t } from "./text.js";
+import { clock, duration, number, t } from "./text.js";
 
 /** The waiting time after which a message appears, and the shorter one for requests with a known fault. */
 const LONG = 4000;
@@ -74,7 +74,7 @@ export class Waiting {
   #queue({ backlog }) {
     if (!(backlog?.waiting > 1)) return undefined;
     const count = number(backlog.waiting);
-    return Number.isFinite(backlog.workOffMs) ? t("waiting.queue", { count, wait: age(Math.max(1000, backlog.workOffMs)) }) : t("waiting.queue.open", { count });
+    return Number.isFinite(backlog.workOffMs) ? t("waiting.queue", { count, wait: duration(Math.max(1000, backlog.workOffMs)) }) : t("waiting.queue.open", { count });
   }
 
   /** The message about a request that was not sent; undefined once its cause is gone. */

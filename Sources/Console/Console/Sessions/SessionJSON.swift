@@ -24,7 +24,7 @@ enum SessionJSON {
         JSONWriter.object(capacity: 16384) { json in
             json.member("session", sessionID)
             json.member("revision", state.revision)
-            if let search = state.search { write(search, ages, to: &json) }
+            if let search = state.search { write(search, to: &json) }
 
             json.objects("inFlight", of: state.inFlight) { request, json in write(request, ages, to: &json) }
 
@@ -34,11 +34,10 @@ enum SessionJSON {
         }
     }
 
-    private static func write(_ search: SessionState.Search, _ ages: Ages, to json: inout JSONWriter) {
+    private static func write(_ search: SessionState.Search, to json: inout JSONWriter) {
         json.object("search") { json in
             json.member("requestId", search.requestID)
             json.member("status", text(search.status))
-            json.member("ageMs", search.sentAt.map { ages.age(of: $0).milliseconds(roundedUp: false) })
             json.member("category", search.category)
             if let location = search.location { json.member("location", of: location) }
             json.member("radiusMeters", search.radiusMeters)
