@@ -14,9 +14,6 @@ function roundedUp(value) {
   return [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
 }
 
-/** Returns the age of the chart's left edge. */
-const ago = (seconds) => (seconds < 120 ? t("ago.seconds", { seconds: Math.round(seconds) }) : t("ago", { minutes: number(Math.round(seconds / 30) / 2, Math.round(seconds / 30) % 2) }));
-
 class Chart {
   #frame;
   #legend;
@@ -27,7 +24,7 @@ class Chart {
   #rates = [];
   #describe;
 
-  /** `series`: {name, label, value(rate), isStacked}; `format` formats an axis value; `describe(rates)` returns a summary in words. */
+  /** `series`: {name, label, value(rate)}; `format` formats an axis value; `describe(rates)` returns a summary in words. */
   constructor(name, { series, format, describe }) {
     this.#frame = document.getElementById(`${name}-chart`);
     this.#legend = document.getElementById(`${name}-legend`);
@@ -49,23 +46,17 @@ class Chart {
     const last = rates.length > 0 ? Date.parse(rates.at(-1).at) : Date.now();
     const seconds = Math.max(LEAST_SECONDS, rates.length > 0 ? (last - Date.parse(rates[0].at)) / 1000 : 0);
     const x = (rate) => width - SPACE.right - ((last - Date.parse(rate.at)) / 1000 / seconds) * (width - SPACE.left - SPACE.right);
-    const isStacked = this.#series[0].isStacked;
-    const totals = rates.map((rate) => {
-      const values = this.#series.map(({ value }) => value(rate) ?? 0);
-      return isStacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
-    });
-    const top = roundedUp(Math.max(...totals, 0) || 1);
+    const values = rates.flatMap((rate) => this.#series.map(({ value }) => value(rate) ?? 0));
+    const top = roundedUp(Math.max(...values, 0) || 1);
     const y = (value) => height - SPACE.bottom - (value / top) * (height - SPACE.top - SPACE.bottom);
 
     setAttribute(this.#drawing, "viewBox", `0 0 ${width} ${height}`);
     setAttribute(this.#drawing, "aria-label", rates.length > 0 ? this.#describe(rates) : t("chart.waiting"));
-    this.#drawing.replaceChildren(
-      ...this.#axes({ width, height, top, y, seconds }),
-      ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })));
+    this.#drawing.replaceChildren(...this.#axes({ width, height, top, y, seconds }), ...this.#lines(rates, { x, y }));
     this.#label(this.#newest(rates));
   }
 
-  /** Returns the newest second with a value. Areas have a value for each second, lines only for seconds with a result. */
+  /** Returns the newest second with a value. A second without results has no latency. */
   #newest(rates) {
     return rates.findLast((rate) => this.#series.some(({ value }) => Number.isFinite(value(rate)))) ?? rates.at(-1);
   }
@@ -75,21 +66,9 @@ class Chart {
     return [
       ...values.map((value) => svg("path", { class: "line", d: `M${SPACE.left} ${Math.round(y(value)) + 0.5}H${width - SPACE.right}` })),
       ...values.map((value) => svg("text", { x: SPACE.left - 8, y: y(value) + 4, "text-anchor": "end" }, this.#format(value))),
-      svg("text", { x: SPACE.left, y: height - 5 }, ago(seconds)),
+      svg("text", { x: SPACE.left, y: height - 5 }, t("ago", { time: duration(seconds * 1000) })),
       svg("text", { x: width - SPACE.right, y: height - 5, "text-anchor": "end" }, t("now")),
     ];
-  }
-
-  /** Draws stacked areas, the first at the bottom. */
-  #areas(rates, { x, y }) {
-    const base = rates.map(() => 0);
-    return this.#series.flatMap(({ name, value }) => {
-      const lower = rates.map((rate, index) => `${x(rate).toFixed(1)} ${y(base[index]).toFixed(1)}`).reverse();
-      rates.forEach((rate, index) => (base[index] += value(rate) ?? 0));
-      const upper = rates.map((rate, index) => `${x(rate).toFixed(1)} ${y(base[index]).toFixed(1)}`);
-      if (rates.length < 2) return [];
-      return [svg("path", { class: `area ${name}`, d: `M${upper.join("L")}L${lower.join("L")}Z` }), svg("path", { class: `curve ${name}`, d: `M${upper.join("L")}` })];
-    });
   }
 
   /** Draws lines. A second without results has no latency, so the line has a gap there. A second between two gaps is a dot. */
@@ -120,8 +99,8 @@ export class Charts {
 
   #rate = new Chart("rate", {
     series: [
-      { name: "completed", label: () => t("completed"), value: ({ completed }) => completed, isStacked: true },
-      { name: "failed", label: () => t("failures"), value: ({ failed }) => failed, isStacked: true },
+      { name: "completed", label: () => t("completed"), value: ({ completed }) => completed },
+      { name: "failed", label: () => t("failures"), value: ({ failed }) => failed },
     ],
     format: (value) => number(value, value < 5 && value % 1 ? 1 : 0),
     describe: (rates) => t("chart.rate", {

@@ -1,4 +1,4 @@
-// Everything on the map: a marker for each place, the info window of the active one, the circles of the search, the scale.
+// Everything on the map: a marker for each place, the info window of the active one, the circles of the search.
 
 import { el, icon, picture, setAttribute, setText } from "./dom.js";
 import { metersBetween, metersPerPixel, zoomForCircle } from "./mercator.js";
@@ -168,18 +168,6 @@ export class MapView {
     if (x - radius >= 0 && y - radius >= 0 && x + radius <= width && y + radius <= height) return;
     const zoom = Math.floor(zoomForCircle({ center, radiusMeters, pixels: Math.min(width, height) - 2 * MARGIN }) * 4) / 4;
     this.#map.setView({ center, zoom: Math.min(zoom, this.#map.view().zoom) });
-  }
-
-  /** Draws the scale: the longest round distance that fits. */
-  showScale() {
-    const { center, zoom } = this.#map.view();
-    const perPixel = metersPerPixel(center.latitude, zoom);
-    const most = 110 * perPixel;
-    const power = 10 ** Math.floor(Math.log10(most));
-    const meters = [5, 2, 1].map((factor) => factor * power).find((length) => length <= most);
-    const scale = document.getElementById("scale");
-    setText(scale.firstElementChild, distance(meters) ?? "");
-    scale.style.width = `${Math.round(meters / perPixel)}px`;
   }
 }
 

@@ -180,14 +180,13 @@ function hover(key) {
   mark();
 }
 
-/** Updates circles, scale and link after the map was moved or the form changed. */
+/** Updates circles and link after the map was moved or the form changed. */
 function moved() {
   if (!store) return;
   const { center, zoom } = map.view();
   const values = form.values();
   const shown = store.state.list;
   view.showCircles({ made: shown?.search?.location && circleOf(shown), next: { center, radiusMeters: values.radiusMeters } });
-  view.showScale();
 
   // Browsers refuse addresses that change too often.
   clearTimeout(linkTimer);

@@ -55,7 +55,7 @@ export const english = {
 
   "rate": "Outcomes per second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.second": "in the second of {time}", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed per second, at most {most}.",
-  "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
+  "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{time} ago", "now": "now",
   "outcomes": "Outcomes", "outcomes.shown": "{shown} of the newest {kept}", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
   "outcomes.no-match": "None of the {kept} stored outcomes matches.",
   "pause": "Pause", "resume": "Resume", "resume.waiting": "Resume, {count} new", "filter": "Filter", "filter.code": "Outcome", "filter.provider": "Provider",

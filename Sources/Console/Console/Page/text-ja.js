@@ -51,7 +51,7 @@ export const japanese = {
 
   "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.second": "{time}の1秒間", "chart.waiting": "最初の値を待っています…",
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",
-  "chart.latency": "直近{minutes}分。最新の結果は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
+  "chart.latency": "直近{minutes}分。最新の結果は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{time}前", "now": "現在",
   "outcomes": "結果イベント", "outcomes.shown": "新しい{kept}件中{shown}件", "outcomes.none": "まだありません。ワーカーが発行するとすぐに表示します。",
   "outcomes.no-match": "保持している{kept}件の中に一致するものはありません。",
   "pause": "一時停止", "resume": "再開", "resume.waiting": "再開(新着{count}件)", "filter": "絞り込み", "filter.code": "結果", "filter.provider": "提供元",
