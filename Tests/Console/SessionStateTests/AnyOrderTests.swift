@@ -70,7 +70,7 @@ struct AnyOrderTests {
         // The list and the detail cannot disagree.
         let places = state.list.map { Array($0.places) } ?? []
         try #require(Set(places.map { "\($0.provider) \($0.id)" }).count == places.count, seed)
-        if let place = state.selected?.place, let listed = state.list?.place(id: place.id, provider: place.provider) {
+        if let place = state.selected?.place, let listed = state.list?.places.first(where: { $0.id == place.id && $0.provider == place.provider }) {
             try #require(listed == place, seed)
         }
 

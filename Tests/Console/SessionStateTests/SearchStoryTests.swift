@@ -21,9 +21,7 @@ struct SearchStoryTests {
         #expect(list?.places.map(\.id) == ["1", "2"])
         #expect(list?.totalAvailable == 70 && list?.attributions == ["credit"] && list?.provider == "hotpepper")
         #expect(list?.search?.radiusMeters == 2000, "the radius is the one that the provider used")
-        #expect(list?.isSuperseded == false && list?.upstream == .milliseconds(80) && list?.attempts == 1)
-        #expect(list?.place(id: "2", provider: .hotpepper)?.name == "name of 2")
-        #expect(list?.place(id: "2", provider: .googlePlaces) == nil)
+        #expect(list?.isSuperseded == false)
     }
 
     @Test func `A result without places is a list and no error`() {
@@ -80,7 +78,7 @@ struct SearchStoryTests {
         story.finds("a", [.named("1")])
         story.fails("a", "superseded")
         #expect(story.state.list?.places.map(\.id) == ["1"])
-        #expect(Timeline(story.actions.reversed()).state == story.state)
+        #expect(SessionState(after: story.actions.reversed()) == story.state)
     }
 
     @Test func `An outcome without its request is shown`() {
@@ -116,13 +114,13 @@ struct SearchStoryTests {
         story.finds("a", [.named("1"), .named("2")], next: "second", total: 5, credits: ["credit"])
         story.search("b", page: "second")
         #expect(story.state.list?.isSuperseded == false, "a further page belongs to the list")
-        #expect(story.state.search?.requestID == "a" && story.state.inFlight.first?.isPage == true)
+        #expect(story.state.search?.requestID == "a" && story.state.inFlight.first?.request.pageToken != nil)
 
         story.finds("b", [.named("2"), .named("3")], next: "third", credits: ["credit", "other"])
         let list = story.state.list
         #expect(list?.places.map(\.id) == ["1", "2", "3"])
         #expect(list?.requestID == "a" && list?.nextPageToken == "third" && list?.totalAvailable == 5)
-        #expect(list?.attributions == ["credit", "other"] && list?.attempts == 2)
+        #expect(list?.attributions == ["credit", "other"])
     }
 
     @Test func `A failed page is an error and keeps the list`() {

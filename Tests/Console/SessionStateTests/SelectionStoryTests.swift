@@ -26,7 +26,7 @@ struct SelectionStoryTests {
         #expect(!selected.isLoading && selected.hasDetails)
         #expect(selected.place?.name == "its full name" && selected.place?.address == "address")
         #expect(selected.place?.distanceMeters == 75, "the distance is the search's")
-        #expect(selected.place == story.state.list?.place(id: "2", provider: .hotpepper))
+        #expect(selected.place == story.state.list?.places.first { $0.id == "2" })
         #expect(selected.attributions == ["credit", "credit of details"])
         #expect(story.state.list?.places.map(\.id) == ["1", "2"])
     }

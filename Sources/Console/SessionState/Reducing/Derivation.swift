@@ -105,15 +105,11 @@ struct Derivation {
         of pages: [Exchange], first: Exchange, changes: PlaceChanges
     ) -> SessionState.PlaceList {
         let results = pages.compactMap(\.result)
-        let upstreams = pages.compactMap { $0.outcome?.upstream }
-        let attempts = pages.compactMap { $0.outcome?.attempts }
         return SessionState.PlaceList(
             requestID: first.requestID, isSuperseded: current.map { first.position < $0.position } ?? false,
             provider: first.outcome?.provider, search: first.result?.search,
             totalAvailable: results.last { $0.totalAvailable != nil }?.totalAvailable,
             nextPageToken: results.last?.nextPageToken, attributions: results.flatMap(\.attributions).withoutRepeats,
-            upstream: upstreams.isEmpty ? nil : upstreams.reduce(.zero, +),
-            attempts: attempts.isEmpty ? nil : attempts.reduce(0) { $0.addingReportingOverflow($1).partialValue },
             places: changes.applied(to: results.map(\.places)))
     }
 

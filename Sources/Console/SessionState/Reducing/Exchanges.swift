@@ -6,8 +6,6 @@ struct Exchanges: Sendable, Hashable {
     /// The bytes of all texts and places.
     private(set) var byteCount = 0
 
-    var placeCount: Int { all.reduce(0) { $0 + ($1.result?.places.count ?? 0) } }
-
     /// Adds an action, and drops exchanges that are past or exceed the limits.
     /// - Returns: `false` if nothing changed.
     mutating func add(_ action: Action, limits: SessionLimits) -> Bool {

@@ -17,16 +17,7 @@ extension SessionState {
         public let nextPageToken: String?
         /// The credits that must be shown with the places, unchanged; they may be HTML. Without repetitions.
         public let attributions: [String]
-        /// The time spent waiting for providers, for all pages; `nil` if unknown.
-        public let upstream: Duration?
-        /// The number of calls made, for all pages; `nil` if unknown.
-        public let attempts: Int?
         /// The places in the provider's order, without repetitions, including their details and pictures.
         public let places: Places
-
-        /// Returns the place with that id; `nil` if the list does not contain it.
-        public func place(id: String, provider: ProviderID) -> Place? {
-            places.first { $0.id == id && $0.provider == provider }
-        }
     }
 }

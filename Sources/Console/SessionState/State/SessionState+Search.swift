@@ -44,7 +44,5 @@ extension SessionState {
         public var requestID: String { request.requestID }
         /// The operation of the request.
         public var operation: SearchOperation { request.operation }
-        /// True if the request is for a further page of a search.
-        public var isPage: Bool { request.operation == .search && request.pageToken != nil }
     }
 }

@@ -36,10 +36,8 @@ public struct SessionState: Sendable {
     public var error: Failure? { parts.error }
 }
 
-extension SessionState: Hashable {
+extension SessionState: Equatable {
     public static func == (left: SessionState, right: SessionState) -> Bool { left.parts == right.parts }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(parts) }
 }
 
 /// The visible state. The members that are cheapest to compare come first.

@@ -2,61 +2,53 @@ internal import Basics
 
 /// The sessions of a store, within its limits. It has one owner at a time.
 struct SessionTable {
-    typealias Signal = AsyncStream<Void>.Continuation
+    typealias Subscriber = AsyncStream<SessionState>.Continuation
 
     private struct Session {
         var state: SessionState
         var lastUse: Instant
-        var subscribers: [UInt64: Signal] = [:]
+        var subscribers: [UInt64: Subscriber] = [:]
     }
 
     private let configuration: StoreConfiguration
     private var sessions: [String: Session] = [:]
-    private var idle = IdleQueue()
-    private var placeCount = 0
     private(set) var byteCount = 0
     private(set) var subscriberCount = 0
     private var nextNumber: UInt64 = 0
+    private var lastSweep: Instant?
 
     init(_ configuration: StoreConfiguration) { self.configuration = configuration }
 
     var count: Int { sessions.count }
-    /// The number of entries in the order of use, for tests.
-    var idleEntryCount: Int { idle.count }
 
     // MARK: States
 
-    /// Adds an action to a session.
-    /// - Returns: the subscribers to notify; none if the visible state did not change.
-    mutating func dispatch(_ action: Action, session id: String, at now: Instant) -> [Signal] {
-        removeExpired(at: now)
-        let (isChanged, places, bytes) = use(id, at: now) { session in
-            let (revision, places, bytes) = (session.state.revision, session.state.placeCount, session.state.byteCount)
+    /// Adds an action to a session, and sends the state to its subscribers if it differs visibly.
+    mutating func dispatch(_ action: Action, session id: String, at now: Instant) {
+        use(id, at: now) { session in
+            let revision = session.state.revision
             Reducer.reduce(&session.state, action)
-            let state = session.state
-            return (state.revision != revision, state.placeCount - places, state.byteCount - bytes)
+            guard session.state.revision != revision else { return }
+            for subscriber in session.subscribers.values { subscriber.yield(session.state) }
         }
-        placeCount += places
-        byteCount += bytes
-
-        removeExpired(at: now)
-        return isChanged ? sessions[id].map { Array($0.subscribers.values) } ?? [] : []
     }
 
     /// Returns the state of a session; `nil` if there is none or it has expired.
     func state(of id: String, at now: Instant) -> SessionState? {
-        guard let session = sessions[id] else { return nil }
-        return session.subscribers.isEmpty && isOver(session.lastUse, at: now) ? nil : session.state
+        sessions[id].flatMap { isExpired($0, at: now) ? nil : $0.state }
     }
 
     // MARK: Subscribers
 
+    /// Sends a subscriber the present state, and from then on each one that differs visibly.
     /// - Returns: the number with which to unsubscribe.
-    mutating func subscribe(_ signal: Signal, session id: String, at now: Instant) -> UInt64 {
-        removeExpired(at: now)
+    mutating func subscribe(_ subscriber: Subscriber, session id: String, at now: Instant) -> UInt64 {
         nextNumber += 1
         subscriberCount += 1
-        use(id, at: now) { [nextNumber] session in session.subscribers[nextNumber] = signal }
+        use(id, at: now) { [nextNumber] session in
+            session.subscribers[nextNumber] = subscriber
+            subscriber.yield(session.state)
+        }
         return nextNumber
     }
 
@@ -67,60 +59,59 @@ struct SessionTable {
 
         // A session that was only observed has no data.
         if let session = sessions[id], session.subscribers.isEmpty, session.state.isUntouched { remove(id) }
-        removeExpired(at: now)
     }
 
     // MARK: Expiry
 
-    /// Drops expired sessions, and while there are too many, those that have been idle longest.
+    /// Drops expired sessions, and above a limit those that have been idle longest: an eighth at once, so that the next
+    /// session does not need this again.
     mutating func removeExpired(at now: Instant) {
-        while let oldest = idle.first {
-            guard let session = sessions[oldest.id], session.lastUse == oldest.since, session.subscribers.isEmpty else {
-                idle.removeFirst()
-                continue
-            }
+        lastSweep = now
+        let (mostSessions, mostBytes) = (configuration.maxSessions, configuration.maxBytes)
+        let isFull = exceeds(mostSessions, mostBytes)
 
-            let isTooMuch =
-                sessions.count > configuration.maxSessions || placeCount > configuration.maxPlaces
-                || byteCount > configuration.maxBytes
-            guard isTooMuch || isOver(session.lastUse, at: now) else { return }
-            idle.removeFirst()
-            remove(oldest.id)
+        let idle = sessions.filter { $0.value.subscribers.isEmpty }.sorted { $0.value.lastUse < $1.value.lastUse }
+        for (id, session) in idle {
+            let isTooMuch = isFull && exceeds(mostSessions - mostSessions / 8, mostBytes - mostBytes / 8)
+            guard isTooMuch || isExpired(session, at: now) else { return }
+            remove(id)
         }
     }
 
-    private func isOver(_ lastUse: Instant, at now: Instant) -> Bool {
-        lastUse.duration(to: now) >= configuration.idleTime
+    private func exceeds(_ sessionCount: Int, _ bytes: Int) -> Bool { count > sessionCount || byteCount > bytes }
+
+    private func isExpired(_ session: Session, at now: Instant) -> Bool {
+        session.subscribers.isEmpty && session.lastUse.duration(to: now) >= configuration.idleTime
     }
 
     private mutating func remove(_ id: String) {
         guard let session = sessions.removeValue(forKey: id) else { return }
-        placeCount -= session.state.placeCount
-        byteCount -= session.state.byteCount + Self.bytes(ofName: id)
+        byteCount -= session.state.byteCount + id.utf8.count
     }
 
-    /// The bytes of a session's name, which is stored in the table and in the idle queue.
-    private static func bytes(ofName id: String) -> Int { 2 * id.utf8.count }
-
     /// Changes a session, which is created if needed and becomes the most recently used one.
-    private mutating func use<Result>(
-        _ id: String, at now: Instant, change: (inout Session) -> Result
-    ) -> Result {
+    private mutating func use(_ id: String, at now: Instant, change: (inout Session) -> Void) {
+        if sessions[id].map({ isExpired($0, at: now) }) ?? false { remove(id) }
+        if sessions[id] == nil { byteCount += id.utf8.count }
+
         let new = Session(state: SessionState(limits: configuration.limits), lastUse: now)
-        if sessions[id] == nil { byteCount += Self.bytes(ofName: id) }
-        sessions[id, default: new].lastUse = now
-        idle.append(id, at: now)
-        if idle.count > 2 * sessions.count + 64 {
-            idle.keep { entry in sessions[entry.id]?.lastUse == entry.since }
-        }
-        return change(&sessions[id, default: new])
+        let growth = Self.apply(change, to: &sessions[id, default: new], at: now)
+        byteCount += growth
+
+        let isDue = lastSweep.map { $0.duration(to: now) >= configuration.idleTime / 8 } ?? true
+        if isDue || exceeds(configuration.maxSessions, configuration.maxBytes) { removeExpired(at: now) }
+    }
+
+    /// - Returns: by how many bytes the session has grown.
+    private static func apply(_ change: (inout Session) -> Void, to session: inout Session, at now: Instant) -> Int {
+        let bytes = session.state.byteCount
+        session.lastUse = now
+        change(&session)
+        return session.state.byteCount - bytes
     }
 }
 
 extension SessionState {
-    /// The number of places in the kept results.
-    var placeCount: Int { exchanges.placeCount }
-
     /// The bytes of the kept texts and places.
     var byteCount: Int { exchanges.byteCount }
 

@@ -8,7 +8,6 @@ import Synchronization
 public final class Store: Sendable {
     private let configuration: StoreConfiguration
     private let now: @Sendable () -> Instant
-    // Never held while foreign code runs: subscribers are woken after it is released, and read the state themselves.
     private let sessions: Mutex<SessionTable>
 
     /// Makes a store without sessions.
@@ -28,8 +27,8 @@ public final class Store: Sendable {
     public func dispatch(_ action: Action) {
         guard let id = action.sessionID else { return }
         let time = now()
-        let subscribers = sessions.withLock { $0.dispatch(action, session: id, at: time) }
-        for subscriber in subscribers { subscriber.yield() }
+        // Subscribers are notified within the lock, so that no older state overtakes a newer one.
+        sessions.withLock { $0.dispatch(action, session: id, at: time) }
     }
 
     /// Returns the present state of a session. An unknown or expired session has the initial state.
@@ -47,19 +46,23 @@ public final class Store: Sendable {
     /// The number of sessions that are kept.
     public var sessionCount: Int { sessions.withLock { $0.count } }
 
-    /// The number of iterators that wait for states, or will wait.
+    /// The number of streams of states in use.
     public var subscriberCount: Int { sessions.withLock { $0.subscriberCount } }
 
     // MARK: Subscribers
 
-    /// Returns a stream that holds at most one element, the signal that the session's state may have changed.
-    func signals(of sessionID: String) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Returns the states of a session from now on: the present one immediately, then each one that differs visibly.
+    ///
+    /// A slow subscriber skips states and gets the newest. It delays no other subscriber and needs no more memory. A session
+    /// is kept while it has a subscriber. A subscription ends when the stream and its iterator are dropped, or when the task
+    /// is cancelled, which also ends the stream.
+    public func updates(of sessionID: String) -> AsyncStream<SessionState> {
+        let (states, subscriber) = AsyncStream.makeStream(of: SessionState.self, bufferingPolicy: .bufferingNewest(1))
         let time = now()
-        let number = sessions.withLock { $0.subscribe(continuation, session: sessionID, at: time) }
+        let number = sessions.withLock { $0.subscribe(subscriber, session: sessionID, at: time) }
 
-        continuation.onTermination = { [weak self] _ in self?.unsubscribe(number, session: sessionID) }
-        return stream
+        subscriber.onTermination = { [weak self] _ in self?.unsubscribe(number, session: sessionID) }
+        return states
     }
 
     private func unsubscribe(_ number: UInt64, session id: String) {

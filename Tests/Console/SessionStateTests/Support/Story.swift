@@ -9,7 +9,7 @@ struct Story {
     private var sent: [String: SearchRequest] = [:]
 
     /// The state after all events.
-    var state: SessionState { Timeline(actions).state }
+    var state: SessionState { SessionState(after: actions) }
 
     static func time(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_700_000_000_000 + 1000 * seconds) }
 
@@ -78,6 +78,13 @@ struct Story {
 
     /// Removes the last action, as if its record had been lost.
     mutating func losesLastAction() { actions.removeLast() }
+}
+
+extension SessionState {
+    init(after actions: some Sequence<Action>) {
+        self.init()
+        for action in actions { Reducer.reduce(&self, action) }
+    }
 }
 
 extension Coordinate {
