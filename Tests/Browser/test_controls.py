@@ -59,6 +59,7 @@ def test_provider_is_paused_after_a_question_and_resumed(window, console):
     window.click("#language")
     window.wait(lambda: "ホットペッパーは一時停止中" in text(window, "#controls-orders li"), "the order in Japanese")
     window.click("#language")
+    window.wait(lambda: "Hot Pepper is paused" in text(window, "#controls-orders li"), "the order in English")
     resume_all(window)
     window.wait(lambda: "paused-by-order" not in text(window, ".worker"), "the worker's card")
 

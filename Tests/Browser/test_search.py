@@ -333,14 +333,10 @@ def test_keyboard_moves_and_zooms_the_map(browser, console):
     )
 
 
-def test_language_and_theme_are_kept(browser, console):
+def test_language_is_kept(browser, console):
     window = browser.window(search_url(console))
     window.wait_for("#empty")
     window.click("#language")
     window.wait_for_text(".search-here", "ここで検索")
-    window.click("#theme")
-    window.wait_for("#theme[aria-pressed=true]")
-
     window.driver.refresh()
     window.wait_for_text("#empty h3", "どこを探しますか")
-    window.wait_for_result("return getComputedStyle(document.documentElement).colorScheme", "dark")
