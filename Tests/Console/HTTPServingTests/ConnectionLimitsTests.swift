@@ -10,7 +10,7 @@ struct ConnectionLimitsTests {
     /// A server that answers `/` at once, `/large` with 64 MB, and `/stream` with a line every 20 ms for as long as it lives.
     private static func start(_ adjust: (inout ConnectionLimits) -> Void) async throws -> HTTPServer {
         var limits = ConnectionLimits()
-        (limits.idleTimeout, limits.headTimeout) = (.seconds(3600), .seconds(3600))
+        limits.idleTimeout = .seconds(3600)
         (limits.requestTimeout, limits.stallTimeout) = (.seconds(3600), .seconds(3600))
         limits.roomForThisMachine = 0
         adjust(&limits)
@@ -68,7 +68,7 @@ struct ConnectionLimitsTests {
     }
 
     @Test func `A connection with half a request is closed, even if it trickles`() async throws {
-        let server = try await Self.start { $0.headTimeout = .milliseconds(200) }
+        let server = try await Self.start { $0.requestTimeout = .milliseconds(200) }
         let connections = try (0..<300).map { _ in try LoopbackConnection(port: server.port) }
         for connection in connections { connection.send("GET / HTTP/1.1\r\nx: ") }
         #expect(try await Self.ask(server).hasPrefix("HTTP/1.1 200"))
@@ -105,8 +105,8 @@ struct ConnectionLimitsTests {
     @Test func `A stream outlives each timeout`() async throws {
         let server = try await Self.start {
             // Shorter than the stream, and long enough for its request on a busy machine.
-            ($0.idleTimeout, $0.headTimeout) = (.milliseconds(400), .milliseconds(400))
-            ($0.requestTimeout, $0.stallTimeout) = (.milliseconds(400), .seconds(10))
+            ($0.idleTimeout, $0.requestTimeout) = (.milliseconds(400), .milliseconds(400))
+            $0.stallTimeout = .seconds(10)
         }
         let stream = try LoopbackConnection(port: server.port)
         stream.send("GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")

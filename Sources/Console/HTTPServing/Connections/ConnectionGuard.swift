@@ -15,9 +15,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let table: ConnectionTable
     private var clock: ConnectionClock
     private var isAdmitted = false
-    private var deadlineCheck: Scheduled<Void>?
-    private var plannedDeadline = NIODeadline.distantFuture
-    private var stallCheck: Scheduled<Void>?
+    private var nextCheck: Scheduled<Void>?
     /// All bytes written to this connection, whether or not the client has read them.
     private var bytesWritten = 0
 
@@ -54,13 +52,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
         isAdmitted = true
         clock = ConnectionClock(limits, now: .now())
-        scheduleDeadlineCheck(context)
+        scheduleCheck(context)
     }
 
     private func end(_ context: ChannelHandlerContext) {
-        deadlineCheck?.cancel()
-        stallCheck?.cancel()
-        (deadlineCheck, stallCheck) = (nil, nil)
+        nextCheck?.cancel()
+        nextCheck = nil
         table.remove(context.channel)
     }
 
@@ -68,7 +65,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         clock.receiveBytes(at: .now())
-        scheduleDeadlineCheck(context)
         context.fireChannelRead(data)
     }
 
@@ -81,61 +77,33 @@ final class ConnectionGuard: ChannelDuplexHandler {
             clock.receiveEnd(at: .now())
             if clock.isAnswering { table.beginAnswering(context.channel) } else { table.beginWaiting(context.channel) }
         }
-        scheduleDeadlineCheck(context)
     }
 
     /// Called by `RequestWatch`, on the same event loop.
     func endAnswer(in context: ChannelHandlerContext) {
         clock.endAnswer(at: .now())
         if !clock.isAnswering { table.beginWaiting(context.channel) }
-        scheduleDeadlineCheck(context)
-    }
-
-    // MARK: - Timeouts
-
-    /// Schedules a check of the deadline. An earlier check stays scheduled: if its deadline has moved, it schedules the next one.
-    private func scheduleDeadlineCheck(_ context: ChannelHandlerContext) {
-        guard isAdmitted, let deadline = clock.deadline else { return }
-        if let planned = deadlineCheck {
-            guard deadline < plannedDeadline else { return }
-            planned.cancel()
-        }
-
-        plannedDeadline = deadline
-        deadlineCheck = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
-            self?.checkDeadline(context)
-        }
-    }
-
-    private func checkDeadline(_ context: ChannelHandlerContext) {
-        deadlineCheck = nil
-        if pendingBytes(context) > 0 { clock.extendIdleTime(to: .now()) }
-
-        guard let deadline = clock.deadline else { return }
-        if deadline <= .now() { context.close(promise: nil) } else { scheduleDeadlineCheck(context) }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         bytesWritten &+= unwrapOutboundIn(data).readableBytes
         context.write(data, promise: promise)
-        if stallCheck == nil { scheduleStallCheck(context) }
     }
 
-    private func scheduleStallCheck(_ context: ChannelHandlerContext) {
-        let taken = bytesWritten &- pendingBytes(context)
-        stallCheck = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.stallTimeout)) {
+    // MARK: - Timeouts
+
+    /// Checks of the clock at regular times need no timer that follows each event.
+    private func scheduleCheck(_ context: ChannelHandlerContext) {
+        nextCheck = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.timeBetweenChecks)) {
             [weak self] in
-            self?.checkStall(context, takenBefore: taken)
+            self?.check(context)
         }
     }
 
-    private func checkStall(_ context: ChannelHandlerContext, takenBefore: Int) {
-        stallCheck = nil
-        let pending = pendingBytes(context)
-        guard pending > 0 else { return }
-
-        let hasTakenNothing = bytesWritten &- pending == takenBefore
-        if hasTakenNothing { context.close(promise: nil) } else { scheduleStallCheck(context) }
+    private func check(_ context: ChannelHandlerContext) {
+        let now = NIODeadline.now()
+        clock.look(pending: pendingBytes(context), written: bytesWritten, at: now)
+        if clock.isOverdue(at: now) { context.close(promise: nil) } else { scheduleCheck(context) }
     }
 
     /// Returns the bytes that the client has not read yet.

@@ -113,12 +113,13 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var roomForThisMachine = 16
     /// The longest time without a request, from the start of the connection or the end of its last answer.
     package var idleTimeout: Duration = .seconds(75)
-    /// The longest time from the first byte of a request to the end of its head.
-    package var headTimeout: Duration = .seconds(10)
     /// The longest time from the first byte of a request to the end of its body.
     package var requestTimeout: Duration = .seconds(30)
     /// The longest time in which a client reads no byte of a pending answer.
     package var stallTimeout: Duration = .seconds(60)
+
+    /// Connections are checked so often: a limit may be exceeded by this time.
+    var timeBetweenChecks: Duration { min(min(idleTimeout, requestTimeout, stallTimeout) / 8, .seconds(1)) }
 
     package init() {}
 }
