@@ -96,7 +96,7 @@ def test_page_is_reached_from_search_traffic_and_dead_letters(browser, console, 
     window.wait_for("#banner-life")
     window.click("#banner-life")
     window.wait_for(".life .phases .is-failed")
-    assert "HTTP 503 – no further call" in life(window)
+    assert "HTTP 503" in life(window)
 
     broken = fresh_session()
     harness.produce("requested", {"requestId": broken, "location": {"latitude": 91}}, broken)

@@ -35,15 +35,14 @@ struct ExplainCommandTests {
 
         for id in ["r-1", Self.trace, source.description, Self.trace.uppercased()] {
             let shown = try await fixture.run([id], ["TRACING_UI_URL": "https://jaeger.example/trace/{traceId}"])
-            expect(
-                shown,
-                shows: [
-                    "request r-1: answered after 612ms with nothing found from google-places", "partition 1, offset 0",
-                    "from /shop", "waited in the topic",
-                    "called google-places: upstream-unavailable, HTTP 503; retried",
-                    "paused before the next call to google-places", "called google-places: answered",
-                    "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
-                ])
+            #expect(shown.code == 0, "\(id): \(shown.error)")
+            for words in [
+                "request r-1: answered after 612ms with nothing found from google-places", "partition 1, offset 0",
+                "from /shop", "waited in the topic",
+                "called google-places: upstream-unavailable, HTTP 503",
+                "paused before the next call to google-places", "called google-places: answered",
+                "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
+            ] { #expect(shown.output.contains(words), "\(id), \(words): \(shown.output)") }
             #expect(!shown.output.contains("other"), "\(shown.output)")
         }
 
@@ -56,7 +55,6 @@ struct ExplainCommandTests {
         #expect(request["totalMs"] as? Int == 612)
         let phases = try #require(request["phases"] as? [[String: Any]])
         #expect(phases.map { $0["kind"] as? String } == ["topic", "call", "pause", "call", "worker", "publish"])
-        #expect(phases.map { $0["sequel"] as? String } == [nil, "retried", nil, nil, nil, nil])
     }
 
     @Test func `Without steps, the output has the times and the setting for more`() async throws {

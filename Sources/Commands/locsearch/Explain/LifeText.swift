@@ -148,7 +148,7 @@ enum LifeText {
         let provider = phase.provider ?? ""
         let end = phase.code.map { code in code == "ok" ? "answered" : code } ?? ""
         let status = phase.httpStatus.map { ", HTTP \($0)" } ?? ""
-        let tail = end.isEmpty ? "" : ": \(end)\(status)" + (phase.sequel.map { "; " + words(of: $0) } ?? "")
+        let tail = end.isEmpty ? "" : ": \(end)\(status)"
 
         switch phase.kind {
         case .topic: return "waited in the topic"
@@ -164,14 +164,6 @@ enum LifeText {
         case .park: "was parked until \(provider) was available\(tail)"
         case .shared: "waited for the call of an identical request to \(provider)\(tail)"
         case nil: "\(phase.kind.rawValue) \(provider)\(tail)"
-        }
-    }
-
-    private static func words(of sequel: RequestPhase.Sequel) -> String {
-        switch sequel {
-        case .retried: "retried"
-        case .passedOn: "passed on to another provider"
-        case .ended: "no further call"
         }
     }
 

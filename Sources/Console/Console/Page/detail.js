@@ -57,7 +57,7 @@ export class DetailView {
       requestAnimationFrame(() => this.#name.focus());
     }
 
-    const known = selected.place ?? list?.places?.find((place) => placeKey(place) === key) ?? {};
+    const known = selected.places[0] ?? list?.places?.find((place) => placeKey(place) === key) ?? {};
     const drawn = JSON.stringify([selected, known]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;

@@ -80,13 +80,7 @@ function words({ kind, provider }) {
   return hasText(`phase.${kind}`) ? t(`phase.${kind}`, { provider: name }) : `${shortened(kind, 40)} ${name}`;
 }
 
-function end({ code, httpStatus, sequel }) {
-  if (!code) return [];
-  return [
-    codeMark(code), httpStatus ? ` HTTP ${httpStatus}` : "",
-    sequel && hasText(`sequel.${sequel}`) ? ` – ${t(`sequel.${sequel}`)}` : "",
-  ];
-}
+const end = ({ code, httpStatus }) => (code ? [codeMark(code), httpStatus ? ` HTTP ${httpStatus}` : ""] : []);
 
 // MARK: - What is known
 

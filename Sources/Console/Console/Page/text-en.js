@@ -137,7 +137,6 @@ export const english = {
   "life.outcome": "Its outcome", "life.outcome.again": "Another outcome", "life.letter": "Its dead letter", "life.redriven": "It went back to the requests topic at {time}.", "record.base64": "(in Base64)", "life.record": "The record, {count} bytes",
   "phase.topic": "Waited in the topic", "phase.worker": "Was in the worker", "phase.publish": "Its outcome waited for publication", "phase.wait": "Waited for a limit of {provider}", "phase.refused": "{provider} was not called", "phase.call": "Called {provider}",
   "phase.pause": "Paused before the next call to {provider}", "phase.park": "Was parked until {provider} was available", "phase.shared": "Waited for an identical request's call to {provider}",
-  "sequel.retried": "retried", "sequel.passed-on": "passed on to another provider", "sequel.ended": "no further call",
 
   "demo": "Demo", "demo.faults": "Demo: {count} on", "demo.title": "Cause a fault", "demo.about": "Broker, providers and workers of this demo run on this machine only. A fault lasts until you switch it off.",
   "demo.clear": "All back to normal", "demo.failed": "Not done: {reason}", "demo.look.hotpepper": "Search at Hot Pepper", "demo.look.hospital": "Search for hospitals", "demo.look.search": "Search",

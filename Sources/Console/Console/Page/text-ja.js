@@ -131,7 +131,6 @@ export const japanese = {
   "life.outcome": "結果", "life.outcome.again": "別の結果", "life.letter": "デッドレター", "life.redriven": "{time}に要求のトピックへ戻されました。", "record.base64": "（Base64）", "life.record": "レコード（{count}バイト）",
   "phase.topic": "トピックで待機", "phase.worker": "ワーカー内", "phase.publish": "結果の書き込み待ち", "phase.wait": "{provider}の上限で待機", "phase.refused": "{provider}は呼び出されず", "phase.call": "{provider}を呼び出し",
   "phase.pause": "{provider}の次の呼び出しまで休止", "phase.park": "{provider}に問い合わせられるまで保留", "phase.shared": "同じ要求による{provider}の呼び出しを待機",
-  "sequel.retried": "もう一度問い合わせ", "sequel.passed-on": "別の提供元へ", "sequel.ended": "ほかには問い合わせず",
 
   "demo": "デモ", "demo.faults": "デモ: 障害{count}件", "demo.title": "障害を起こしてみる", "demo.about": "このデモのブローカー、提供元、ワーカーはすべてこのマシンの中で動いています。オンにした障害は、オフにするまで続きます。",
   "demo.clear": "すべて元に戻す", "demo.failed": "実行できませんでした: {reason}", "demo.look.hotpepper": "ホットペッパーで検索", "demo.look.hospital": "病院を検索", "demo.look.search": "検索",

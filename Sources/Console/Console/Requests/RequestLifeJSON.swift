@@ -76,7 +76,6 @@ package enum RequestLifeJSON {
             json.member("durationMs", phase.duration.milliseconds(roundedUp: false))
             json.member("code", phase.code)
             json.member("httpStatus", phase.httpStatus)
-            json.member("sequel", phase.sequel?.rawValue)
         }
     }
 

@@ -1,5 +1,4 @@
 internal import EventContract
-internal import LocationSearch
 
 /// One phase of a request, between its record and its outcome's record.
 package struct RequestPhase: Sendable, Hashable {
@@ -17,16 +16,6 @@ package struct RequestPhase: Sendable, Hashable {
         package static let publish = Kind(rawValue: "publish")
     }
 
-    /// The consequence of a failed call.
-    package enum Sequel: String, Sendable, Hashable {
-        /// The same provider was called again.
-        case retried
-        /// Another provider was called.
-        case passedOn = "passed-on"
-        /// No further call was made.
-        case ended
-    }
-
     package let kind: Kind
     package let provider: String?
     /// The time from the start of the first phase to the start of this one.
@@ -35,8 +24,6 @@ package struct RequestPhase: Sendable, Hashable {
     /// The end of a step, as written in the header `request-steps`: `ok`, a code, `given-up`, `cancelled`.
     package let code: String?
     package let httpStatus: Int?
-    /// The consequence of a failure; `nil` if the phase did not fail.
-    package var sequel: Sequel?
 
     init(
         _ kind: Kind, provider: String? = nil, start: Duration, duration: Duration, code: String? = nil,
@@ -83,7 +70,6 @@ package struct RequestPhases: Sendable {
             let pause = Self.duration(from: completed, to: written)
             all.append(RequestPhase(.publish, start: taken + work, duration: pause))
         }
-        for index in all.indices { all[index].sequel = sequel(of: index) }
     }
 
     /// The time from the start of the first phase to the end of the last one.
@@ -124,16 +110,6 @@ package struct RequestPhases: Sendable {
     private mutating func appendGap(from start: Duration, to end: Duration) {
         guard end - start >= Self.shortestGap else { return }
         all.append(RequestPhase(.worker, start: start, duration: end - start))
-    }
-
-    private func sequel(of index: Int) -> RequestPhase.Sequel? {
-        let phase = all[index]
-        let kinds = [RequestStep.Kind.call, .refused, .shared].map(\.rawValue)
-        guard kinds.contains(phase.kind.rawValue), let code = phase.code, code != "ok" else { return nil }
-
-        let next = all[(index + 1)...].first { kinds.contains($0.kind.rawValue) }
-        guard let next else { return .ended }
-        return next.provider == phase.provider ? .retried : .passedOn
     }
 
     /// Two machines' clocks may differ, so that an end seems to precede its start.

@@ -1,3 +1,4 @@
+internal import EventContract
 internal import HTTPServing
 internal import Hummingbird
 internal import JSON
@@ -40,7 +41,7 @@ struct ConfigRoutes {
                 }
             }
 
-            json.member("start", of: configuration.start)
+            json.member("start", configuration.start)
         }
     }
 }

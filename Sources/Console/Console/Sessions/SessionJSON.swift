@@ -39,7 +39,7 @@ enum SessionJSON {
             json.member("requestId", search.requestID)
             json.member("status", text(search.status))
             json.member("category", search.category)
-            if let location = search.location { json.member("location", of: location) }
+            if let location = search.location { json.member("location", location) }
             json.member("radiusMeters", search.radiusMeters)
             if let request = search.request {
                 json.member("provider", request.provider.named?.rawValue ?? "auto")
@@ -73,17 +73,12 @@ enum SessionJSON {
             json.member("totalAvailable", list.totalAvailable)
             json.member("nextPageToken", list.nextPageToken)
             json.member("attributions", list.attributions)
-            if let search = list.search { write(search, to: &json) }
-
-            json.objects("places", of: list.places) { place, json in write(place, to: &json) }
-        }
-    }
-
-    private static func write(_ search: SearchOutcome.Search, to json: inout JSONWriter) {
-        json.object("search") { json in
-            json.member("category", search.category)
-            json.member("location", of: search.location)
-            json.member("radiusMeters", search.radiusMeters)
+            if let search = list.search {
+                json.key("search")
+                json.value(search)
+            }
+            json.key("places")
+            json.value(list.places)
         }
     }
 
@@ -95,7 +90,9 @@ enum SessionJSON {
             json.member("hasDetails", selected.hasDetails)
             json.member("imageURL", selected.imageURL)
             json.member("attributions", selected.attributions)
-            if let place = selected.place { json.object("place") { json in write(place, to: &json) } }
+            // At most one place, in the form of a list.
+            json.key("places")
+            json.value(Places(selected.place.map { [$0] } ?? []))
         }
     }
 
@@ -109,32 +106,6 @@ enum SessionJSON {
             json.member("retryAfterMs", error.retryAfter?.milliseconds(roundedUp: true))
             json.member("member", error.member)
             json.member("remedy", error.remedy.rawValue)
-        }
-    }
-
-    private static func write(_ place: Place, to json: inout JSONWriter) {
-        json.member("id", place.id)
-        json.member("provider", place.provider.rawValue)
-        json.member("name", place.name)
-        json.member("category", place.category)
-        json.member("types", place.types)
-        if let location = place.location { json.member("location", of: location) }
-        json.member("distanceMeters", place.distanceMeters)
-        json.member("address", place.address)
-        json.member("imageURL", place.imageURL)
-        json.member("url", place.url)
-        json.member("rating", place.rating)
-        json.member("ratingCount", place.ratingCount)
-        json.member("priceLevel", place.priceLevel)
-        json.member("openNow", place.openNow)
-    }
-}
-
-extension JSONWriter {
-    mutating func member(_ name: StaticString, of location: Coordinate) {
-        object(name) { json in
-            json.member("latitude", location.latitude)
-            json.member("longitude", location.longitude)
         }
     }
 }

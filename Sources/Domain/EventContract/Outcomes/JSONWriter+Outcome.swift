@@ -1,6 +1,6 @@
 import Basics
-import JSON
-import LocationSearch
+package import JSON
+package import LocationSearch
 
 /// Writes the members of outcome events in the contract's order. Unknown values are left out.
 extension JSONWriter {
@@ -12,11 +12,7 @@ extension JSONWriter {
             endObject()
         } else {
             key("places")
-            beginArray()
-            // A span gives access to the rows without copying them, as there are many.
-            let rows = result.places.rows.span
-            for index in rows.indices { value(rows[index], of: result.places) }
-            endArray()
+            value(result.places)
         }
 
         member("totalAvailable", result.totalAvailable)
@@ -26,6 +22,14 @@ extension JSONWriter {
             key("search")
             value(search)
         }
+    }
+
+    package mutating func value(_ places: Places) {
+        beginArray()
+        // A span gives access to the rows without copying them, as there are many.
+        let rows = places.rows.span
+        for index in rows.indices { value(rows[index], of: places) }
+        endArray()
     }
 
     private mutating func value(_ place: borrowing Places.Row, of places: borrowing Places) {
@@ -59,7 +63,7 @@ extension JSONWriter {
 
     // Inlined, because a key with a name known at compile time is written directly.
     @inline(__always)
-    mutating func member(_ name: StaticString, _ location: Coordinate) {
+    package mutating func member(_ name: StaticString, _ location: Coordinate) {
         key(name)
         value(location)
     }
@@ -71,7 +75,7 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func value(_ search: SearchOutcome.Search) {
+    package mutating func value(_ search: SearchOutcome.Search) {
         beginObject()
         member("category", search.category)
         member("location", search.location)
