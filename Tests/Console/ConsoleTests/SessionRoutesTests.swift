@@ -106,11 +106,11 @@ struct SessionRoutesTests {
         for number in 1...count {
             console.search("r\(number)", place: String(repeating: "あ", count: 30_000) + "\(number)")
             let revision = console.store.state(of: "s").revision
-            try await page.waitFor("state \(number)") { $0.id == revision }
+            try await page.waitFor("state \(number)") { $0.json["revision"] as? Int == revision }
         }
 
         let newest = console.store.state(of: "s").revision
-        let late = try await stuck.waitFor("the last state, late") { $0.id == newest }
+        let late = try await stuck.waitFor("the last state, late") { $0.json["revision"] as? Int == newest }
         #expect(late.data.contains("あ\(count)\""))
         let states = stuck.events.count { $0.name == "state" }
         #expect(states < newest, "it was spared the states that were old by the time it read")

@@ -118,19 +118,9 @@ export class Charts {
     },
   });
 
-  /** Sets the last minutes, which are the first event of a connection. */
-  begin(rates) {
-    this.#rates = rates.slice(-SECONDS);
-    this.draw();
-  }
-
-  add(rate) {
-    this.#rates.push(rate);
-    this.#rates.splice(0, this.#rates.length - SECONDS);
-    this.draw();
-  }
-
-  draw() {
+  /** Adds seconds. The first event of a connection has those of the last minutes. */
+  add(rates) {
+    this.#rates = [...this.#rates.filter(({ at }) => at < rates[0].at), ...rates].slice(-SECONDS);
     this.#rate.draw(this.#rates);
     this.#latency.draw(this.#rates);
   }

@@ -25,8 +25,7 @@ showFleet(health.report);
 
 follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
   outcomes: (batch) => outcomes.add(batch),
-  history: ({ rates }) => charts.begin(rates),
-  rates: (rate) => charts.add(rate),
+  rates: ({ rates }) => charts.add(rates),
   pipeline: (report) => {
     health.setReport(report);
     showFleet(report);

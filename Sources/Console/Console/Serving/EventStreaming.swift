@@ -54,13 +54,11 @@ struct ServerSentEvent {
     /// - Parameters:
     ///   - name: the event's name, for which the page registers a listener.
     ///   - data: JSON. A line break in it, which can only be white space between its parts, becomes a second line of data.
-    ///   - id: the id that the page sends when it reconnects.
-    init(_ name: String, data: [UInt8], id: Int? = nil) {
+    init(_ name: String, data: [UInt8]) {
         bytes = ByteBuffer()
         bytes.reserveCapacity(data.count + 64)
 
         bytes.writeString("event: \(name)\n")
-        if let id { bytes.writeString("id: \(id)\n") }
         for line in data.split(omittingEmptySubsequences: true, whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
             bytes.writeString("data: ")
             bytes.writeBytes(line)

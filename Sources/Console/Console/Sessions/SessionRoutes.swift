@@ -67,8 +67,7 @@ struct SessionRoutes {
 
     private func event(of state: SessionState, session: String) -> ServerSentEvent {
         let ages = SessionJSON.Ages(now: .now()) { id in id.hasPrefix(Self.prefix) ? expiry : nil }
-        return ServerSentEvent(
-            "state", data: SessionJSON.state(state, sessionID: session, ages: ages), id: state.revision)
+        return ServerSentEvent("state", data: SessionJSON.state(state, sessionID: session, ages: ages))
     }
 
     private static func session(_ context: ClientContext) throws(ConsoleError) -> String {

@@ -90,10 +90,14 @@ package final class Traffic: Sendable {
             let outcomes = state.log.entries(after: place.outcome, limit: Self.outcomesPerEvent)
             if let last = outcomes.last?.id {
                 place.outcome = last
-                events.append(ServerSentEvent("outcomes", data: TrafficJSON.outcomes(outcomes), id: last))
+                events.append(ServerSentEvent("outcomes", data: TrafficJSON.outcomes(outcomes)))
             }
 
-            events += Self.rates(of: state, from: &place)
+            let seconds = state.rates.seconds.filter { $0.time > place.second }
+            if let last = seconds.last?.time {
+                place.second = last
+                events.append(ServerSentEvent("rates", data: TrafficJSON.rates(seconds)))
+            }
             if state.workers.version > place.workers {
                 place.workers = state.workers.version
                 events.append(ServerSentEvent("workers", data: state.workers.json))
@@ -101,18 +105,6 @@ package final class Traffic: Sendable {
             return place
         }
         return events
-    }
-
-    private static func rates(of state: borrowing State, from place: inout Place) -> [ServerSentEvent] {
-        let seen = place.second
-        guard let last = state.rates.seconds.last?.time, last > seen else { return [] }
-
-        place.second = last
-        let isFirst = seen == .min
-        if isFirst { return [ServerSentEvent("history", data: TrafficJSON.history(state.rates.seconds))] }
-        return state.rates.seconds.reversed().prefix { $0.time > seen }.reversed().map { second in
-            ServerSentEvent("rates", data: TrafficJSON.rates(second))
-        }
     }
 
     /// Returns a stream with a signal for each change. Signals that are not yet awaited are merged.

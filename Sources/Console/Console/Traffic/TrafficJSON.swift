@@ -65,12 +65,8 @@ enum TrafficJSON {
         }
     }
 
-    static func rates(_ second: OutcomeRates.Second) -> [UInt8] {
-        JSONWriter.object(capacity: 128) { json in write(second, to: &json) }
-    }
-
-    static func history(_ seconds: some Sequence<OutcomeRates.Second>) -> [UInt8] {
-        JSONWriter.object(capacity: 16384) { json in
+    static func rates(_ seconds: some Sequence<OutcomeRates.Second>) -> [UInt8] {
+        JSONWriter.object(capacity: 512) { json in
             json.objects("rates", of: seconds) { second, json in write(second, to: &json) }
         }
     }

@@ -1,6 +1,5 @@
 internal import AsyncAlgorithms
 internal import HTTPServing
-internal import HTTPTypes
 internal import Hummingbird
 
 /// Serves the traffic view.
@@ -20,10 +19,9 @@ struct TrafficRoutes {
 
     func add(to router: Router<ClientContext>) {
         router.get("/api/traffic/events") { request, _ in
-            // An automatic reconnection sends its position in a header; a reloaded page sends it in its URL.
-            let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
-            let lastSeen = header ?? request.uri.queryParameters["after"].map { String($0) }
-            let place = Place(traffic: traffic.place(lastSeen: lastSeen.flatMap { Int($0) }))
+            // A page that was disconnected sends the id of the last outcome that it has.
+            let lastSeen = request.uri.queryParameters["after"].flatMap { Int($0) }
+            let place = Place(traffic: traffic.place(lastSeen: lastSeen))
             return EventStreaming.response(
                 after: merge(traffic.changes(), pipeline.changes()), from: place, pause: Self.pause
             ) { place, _ in

@@ -5,7 +5,6 @@ import TestSupport
 final class EventStreamClient {
     struct Event: Equatable {
         var name = ""
-        var id: Int?
         var data = ""
 
         var json: [String: Any] {
@@ -21,11 +20,10 @@ final class EventStreamClient {
     /// - Parameter host: the page's host name for the console.
     /// - Parameter receiveBuffer: see `LoopbackConnection`.
     init(
-        port: Int, path: String, host: String = "localhost", lastEventID: Int? = nil, receiveBuffer: Int32? = nil
+        port: Int, path: String, host: String = "localhost", receiveBuffer: Int32? = nil
     ) throws {
         connection = try LoopbackConnection(port: port, receiveBuffer: receiveBuffer)
-        let header = lastEventID.map { "Last-Event-ID: \($0)\r\n" } ?? ""
-        connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(header)\r\n")
+        connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
     }
 
     /// Waits for the first line of the answer, and returns its status.
@@ -69,7 +67,6 @@ final class EventStreamClient {
         var event = Event()
         for line in block.split(whereSeparator: \.isNewline) {
             if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
-            if line.hasPrefix("id: ") { event.id = Int(line.dropFirst(4)) }
             if line.hasPrefix("data: ") { event.data += line.dropFirst(6) }
         }
         return event.name.isEmpty ? nil : event
