@@ -47,11 +47,12 @@ export function distance(meters) {
 /** The units of time, with their milliseconds. */
 const UNITS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"], [1, "ms"]];
 
-/** Formats milliseconds in one unit, with three digits: 87 ms, 1.43 s, 3.33 min. */
+/** Formats milliseconds in one unit, with three digits up to a minute and then two: 87 ms, 1.43 s, 3.3 min. */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds)) return "–";
   const [size, unit] = UNITS.find(([size]) => milliseconds >= size) ?? UNITS.at(-1);
-  return t(`unit.${unit}`, { count: (milliseconds / size).toLocaleString(language, { maximumSignificantDigits: 3 }) });
+  const digits = size < 60_000 ? 3 : 2;
+  return t(`unit.${unit}`, { count: (milliseconds / size).toLocaleString(language, { maximumSignificantDigits: digits }) });
 }
 
 /** Formats the time of day, to the second or the millisecond. */
