@@ -132,7 +132,7 @@ struct BudgetTests {
                 try await harness.writeToFleetTopic(
                     Self.foreignMessages(number), as: FleetCodec(fleet: "group \(number)"))
             }
-            try await harness.send(Self.requests("before", 1))
+            try await harness.send(WorkerHarness.requests("before", 1))
             #expect(try await harness.outcomes(1)["before0"]?.places != nil)
 
             let stopped = try await Self.command(["set", "hotpepper", "0", "--yes"], in: harness, Self.zone)

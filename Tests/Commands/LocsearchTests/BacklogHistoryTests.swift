@@ -69,14 +69,7 @@ struct BacklogHistoryTests {
         #expect(backlog.rates == .init(window: .seconds(1), arrived: 10, finished: 10))
     }
 
-    @Test(
-        arguments: [
-            // A group with any commit reads the other partitions from their beginnings.
-            (StartPosition.earliest, false, 10), (.earliest, true, 10), (.latest, true, 10), (.latest, false, nil),
-        ] as [(StartPosition, Bool, Int64?)])
-    func `The whole log of a partition without a commit is waiting`(
-        start: StartPosition, hasOther: Bool, waiting: Int64?
-    ) {
+    @Test func `The whole log of a partition without a commit is waiting`() {
         let ids = (0..<2).map { TopicPartition("t", $0) }
         let report = OffsetsReport(
             group: "g", topics: [RequestTopic("t")], presence: .described(.unknown),

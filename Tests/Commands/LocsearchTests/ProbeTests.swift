@@ -62,8 +62,8 @@ struct ProbeTests {
 
     /// The simulator's health check in compose.yaml.
     @Test func `The simulator passes its health check`() async throws {
-        let simulator = try SimulatorServer(SimulatorConfiguration())
-        let url = try await simulator.start()
+        let simulator = try await SimulatorServer.start(SimulatorConfiguration())
+        let url = simulator.baseURL
 
         let (code, error) = try await probe("\(url)/_sim/stats")
         #expect(code == 0, "\(error)")

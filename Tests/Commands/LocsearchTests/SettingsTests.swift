@@ -268,17 +268,6 @@ struct SettingsTests {
         #expect(refusal.hasPrefix("hotpepper.apiKey is empty (command line)"))
     }
 
-    @Test(arguments: [
-        (nil, StartPosition.earliest), ("earliest", .earliest), ("latest", .latest),
-        ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
-        ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
-    ])
-    func `A consumer starts at the configured position`(value: String?, expected: StartPosition) throws {
-        let settings = try load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
-
-        #expect(try settings.consumer().startFrom == expected)
-    }
-
     @Test func `A list of librdkafka properties is read`() {
         #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
         #expect(Setting.properties("x=a=b") == ["x": "a=b"])

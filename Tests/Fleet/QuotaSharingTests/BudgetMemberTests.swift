@@ -19,19 +19,19 @@ struct BudgetMemberTests {
 
     /// Returns a member that has not read the topic up to `end`.
     private static func newcomer(_ budget: Int, end: Int64 = 1) -> BudgetMember {
-        let member = BudgetMember(name: "new-0", budgets: ["p": budget], scopes: ["p": scope("p")], at: start)
+        let member = BudgetMember(name: "new-0", budgets: ["p": budget], at: start)
         member.begin(FleetTopicExtent(first: 0, end: end, oldest: 0), at: start)
         return member
     }
 
     /// A reservation by a worker that has ended.
     private static func spent(_ take: Int, of limit: Int, number: UInt64 = 1) -> BudgetMessage {
-        let entry = BudgetMessage.Entry(scope("p"), day: day.label, limit: limit, take: take)
+        let entry = BudgetMessage.Entry("p", day: day.label, limit: limit, take: take)
         return BudgetMessage(sender: "gone", number: number, entries: [entry])
     }
 
     private static func left(_ member: BudgetMember, of limit: Int) -> Int {
-        member.ledger.left(of: scope("p"), on: day.label, limit: limit)
+        member.ledger.left(of: "p", on: day.label, limit: limit)
     }
 
     private static func remade(end: Int64 = 0) -> FleetTopicExtent {
@@ -181,7 +181,6 @@ struct BudgetMemberTests {
     /// Three members have read different parts of the deleted topic. The one with the oldest count writes first.
     @Test func `The count is that of the member that has read most`() throws {
         let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
-        let entry = BudgetMessage.Entry("p", day: Self.day.label, limit: 100, take: 30)
         for (number, member) in members.enumerated() {
             for offset in 0...number {
                 let spent = Self.spent(30, of: 100, number: UInt64(offset + 1))

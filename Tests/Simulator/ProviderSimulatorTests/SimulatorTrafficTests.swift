@@ -30,25 +30,6 @@ struct SimulatorTrafficTests {
         #expect(try await simulator.stats()["requests"] as? Int == 0)
     }
 
-    @Test func `Every provider reports a quota in its own shape`() async throws {
-        let simulator = try await Simulator {
-            $0.profile.quota = .init(requestsPerSecond: 0.0001, burst: 2, retryAfter: 9)
-        }
-        for _ in 0..<2 { #expect(try await simulator.gourmet(Simulator.spot).status == 200) }
-        let hotpepper = try await simulator.gourmet(Simulator.spot)
-        #expect(hotpepper.status == 429 && hotpepper.headers["retry-after"] == "9")
-        #expect(try await simulator.gourmet(Simulator.spot, key: "key=another").status == 200)
-        let area = "location=35.69,139.7&radius=500"
-        for _ in 0..<2 { #expect(try await simulator.nearby(area).legacyStatus == "OK") }
-        let legacy = try await simulator.nearby(area)
-        #expect(legacy.status == 200 && legacy.legacyStatus == "OVER_QUERY_LIMIT")
-        for _ in 0..<2 { #expect(try await simulator.search(.new, "x").status == 200) }
-        let new = try await simulator.search(.new, "x")
-        #expect(new.status == 429 && new.reasons == ["RATE_LIMIT_EXCEEDED"])
-        #expect(new.text.contains("\"retryDelay\": \"9s\""))
-        #expect((try await simulator.stats(.new)["outcomes"] as? [String: Int])?["over-quota"] == 1)
-    }
-
     @Test func `Requests beyond the capacity wait`() async throws {
         let simulator = try await Simulator { $0.profile.capacity = 2 }
         let held = [try simulator.begin(.hotpepper, "fault:hang"), try simulator.begin(.hotpepper, "fault:hang")]
@@ -159,14 +140,15 @@ struct SimulatorTrafficTests {
         #expect(seconds.first == 90_000_000 && seconds.counts == [1])
     }
 
-    @Test(arguments: [
-        ("80ms", "80ms"), ("0", "0s"), ("1.5s", "1500ms"),
-        ("p50:80ms, p99:900ms", "p50:80ms,p99:900ms"), ("250us", "250us"), ("2m", "120s"), ("", nil), ("x", nil),
-        ("80", nil), ("-1ms", nil), ("20ms..80ms", nil), ("p50:80ms", nil), ("p50:80ms,p99:10ms", nil),
-        ("nan ms", nil), ("1e99s", nil),
-    ])
-    func `A latency is read from its text`(text: String, shown: String?) {
-        #expect(LatencyDistribution(text)?.text == shown)
+    @Test(
+        arguments: [
+            ("80ms", .fixed(.milliseconds(80))), ("0", .fixed(.zero)), ("1.5s", .fixed(.milliseconds(1500))),
+            ("p50:80ms, p99:900ms", .lognormal(p50: .milliseconds(80), p99: .milliseconds(900))),
+            ("2m", .fixed(.seconds(120))), ("", nil), ("x", nil), ("80", nil), ("-1ms", nil), ("20ms..80ms", nil),
+            ("p50:80ms", nil), ("p50:80ms,p99:10ms", nil), ("nan ms", nil), ("1e99s", nil),
+        ] as [(String, LatencyDistribution?)])
+    func `A latency is read from its text`(text: String, latency: LatencyDistribution?) {
+        #expect(LatencyDistribution(text) == latency)
     }
 
     @Test func `Samples have their distribution`() {

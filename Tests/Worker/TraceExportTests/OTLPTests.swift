@@ -65,14 +65,13 @@ struct OTLPTests {
         ("http://a:1/x", true, "http://a:1/x"), ("http://a:1", true, "http://a:1"),
     ])
     func `The endpoint of traces is used as it stands`(endpoint: String, isWhole: Bool, url: String) {
-        var configuration = TraceExportConfiguration()
-        configuration.endpoint = endpoint
+        var configuration = TraceExportConfiguration(endpoint: endpoint)
         configuration.isTracesURL = isWhole
         #expect(configuration.tracesURL == url)
     }
 
     @Test func `Spans carry the attributes of their process`() {
-        var configuration = TraceExportConfiguration()
+        var configuration = TraceExportConfiguration(endpoint: "http://a:1")
         configuration.serviceName = "own"
         configuration.attributes = ["service.name": "other", "host.name": "", "deployment.environment.name": "b c"]
         let resource = configuration.request.resource.map { "\($0.name)=\($0.value)" }

@@ -1,9 +1,10 @@
-import EventContract
 import Kafka
 import KafkaTestSupport
 import LocationSearch
 import TestSupport
 import WorkerRuntime
+
+@testable import EventContract
 
 /// A broker with the topics of a worker and hand-written records, and `explain` as a process.
 struct ExplainFixture {

@@ -21,10 +21,6 @@ final class GroupFixture: Sendable {
         admin = try GroupAdmin(configuration, log: .silent)
     }
 
-    deinit {
-        Task { [admin] in await admin.close() }
-    }
-
     /// The partitions of the topic `requests`.
     var ids: [TopicPartition] { (0..<2).map { TopicPartition(broker.name("requests"), $0) } }
 

@@ -10,10 +10,8 @@ final class Simulator: Sendable {
         var configuration = SimulatorConfiguration()
         configuration.pageTokenDelay = .milliseconds(150)
         change(&configuration)
-        server = try SimulatorServer(configuration)
-        try await server.start()
-        guard let port = server.port else { throw SimulatorError.startedTwice }
-        self.port = port
+        server = try await SimulatorServer.start(configuration)
+        port = server.port
     }
 
     deinit {
