@@ -124,7 +124,7 @@ final class ProviderQuery: Hashable {
     var call: SharedCall?
     /// True if the call is made for this query.
     var isFirst = false
-    /// The end of its part in the last call. Whoever reads the answer takes it, so that its places can be changed in place.
+    /// The end of its part in the last call. The reader of the answer takes it, so that its places can be changed in place.
     var end: End?
     /// Timers that end the wait early; most queries need none.
     var timers: [ScheduledAction] = []

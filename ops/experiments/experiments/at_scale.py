@@ -65,13 +65,7 @@ def fleet_messages(group: int, number: int):
     limit = {"demand": {"interactive": 0.5, "total": 0.5}, "acknowledged": {sender: number}}
     yield {
         "fleet": fleet,
-        "shares": {
-            "sender": sender,
-            "number": number,
-            "owned": 4,
-            "of": 4,
-            "limits": {"hotpepper": limit},
-        },
+        "shares": {"sender": sender, "number": number, "owned": 4, "of": 4, "limits": {"hotpepper": limit}},
     }
     entry = {
         "account": "hotpepper",

@@ -378,7 +378,7 @@ class Collector(KafkaSurface):
     answer carries several inputs: up to one status line with headers, and many pieces of a body."""
 
     name = "collector"
-    about = "answers of the trace collector (status, headers, a body that nobody reads) -> 16 workers with tracing.endpoint"
+    about = "answers of the trace collector (status, headers, body) -> 16 workers with tracing.endpoint"
     batch = 1000
     megabytes = 300
     restarts = 10

@@ -32,10 +32,11 @@ package enum LatencyDistribution: Sendable, Hashable {
         let longest = 600_000_000.0
 
         switch self {
+        // bounded: floating-point numbers
         case .fixed(let duration): return Int(saturating: min(duration / .microseconds(1), longest))
         case .lognormal(let p50, let p99):
             // The 99th percentile of a normal distribution is 2.3263 standard deviations above its median.
-            let median = p50 / .microseconds(1)
+            let median = p50 / .microseconds(1)  // bounded: floating-point numbers
             let sigma = log(p99 / p50) / 2.3263  // bounded: floating-point numbers
             // bounded: floating-point numbers
             return Int(saturating: min(median * exp(sigma * Self.normal(&numbers)), longest))
@@ -55,11 +56,11 @@ extension Duration {
     /// Parses `250ms`, `5s`, `1.5s` or `2m`, up to one day.
     fileprivate init?(simulated text: some StringProtocol) {
         for (unit, milliseconds) in [("ms", 1.0), ("s", 1000), ("m", 60_000)] where text.hasSuffix(unit) {
-            guard let number = Double(text.dropLast(unit.count)), (0...86_400_000).contains(number * milliseconds)
-            else {
-                return nil
-            }
-            self = .milliseconds(number * milliseconds)
+            // bounded: floating-point numbers
+            guard let number = Double(text.dropLast(unit.count)), case let time = number * milliseconds,
+                (0...86_400_000).contains(time)
+            else { return nil }
+            self = .milliseconds(time)
             return
         }
         return nil

@@ -61,7 +61,8 @@ struct LaneFixture: Sendable {
     }
 
     init(
-        delivery: WorkerConfiguration.Delivery, calls: (any CallQueues & Sendable)? = nil, fleet: (any FleetMember & Sendable)? = nil,
+        delivery: WorkerConfiguration.Delivery, calls: (any CallQueues & Sendable)? = nil,
+        fleet: (any FleetMember & Sendable)? = nil,
         tracing: RequestTracing? = nil, replacements: Replacements? = nil,
         exclusiveLock: ExclusiveLock = ExclusiveLock(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
