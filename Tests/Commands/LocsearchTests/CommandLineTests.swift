@@ -30,8 +30,6 @@ struct CommandLineTests {
             (["simulate", "--latency", "soon"], [:], 64, "--latency"),
             (["simulate", "--faults", "nonsense:0.5"], [:], 64, "faults"),
             (["simulate", "--faults", "503:nan"], [:], 64, "faults"),
-            (["simulate", "--quota", "nan"], [:], 64, "--quota takes above 0"),
-            (["simulate", "--quota=-inf"], [:], 64, "--quota takes above 0"),
             (["dead-letters", "redrive", "--rate", "nan"], [:], 64, "--rate takes 0.01"),
             (["topics", "create", "--partitions", "9223372036854775807"], [:], 64, "--partitions takes 1 to 10000"),
             (["topics", "create", "--partitions", "0"], [:], 64, "--partitions takes 1 to 10000"),

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Closes the clients of a test after it, also if it has failed, and stops their loops.
-struct ClosesClients: SuiteTrait, TestScoping {
+struct ClosesClients: SuiteTrait, TestTrait, TestScoping {
     let isRecursive = true
 
     func provideScope(

@@ -24,7 +24,7 @@ import Testing
             return
         }
         #expect(error?.description.contains("executorPreference") == true)
-        #expect(error?.description.contains("closure #1 in EscapeTests.") == true)
+        #expect(error?.description.contains("EscapeTests") == true)
     }
 
     @Test func `A sleep of the system escapes`() {

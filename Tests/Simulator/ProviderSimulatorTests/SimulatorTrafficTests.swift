@@ -73,17 +73,12 @@ struct SimulatorTrafficTests {
         #expect(try await simulator.nearby("location=35.69,139.7&radius=500").status == 200)
         // A fault in a request takes precedence.
         #expect(try await simulator.search(.hotpepper, "fault:404").status == 404)
-        let change =
-            "{\"faults\":{},\"latency\":\"120ms\",\"capacity\":3,\"quota\":{\"requestsPerSecond\":5,\"burst\":7}}"
-        let answer = try await simulator.configure(change)
-        let legacy = try #require(answer.object["google-places-legacy"] as? [String: Any])
-        #expect(legacy["latency"] as? String == "120ms")
-        #expect(legacy["capacity"] as? Int == 3)
-        #expect((legacy["quota"] as? [String: Any])?["burst"] as? Int == 7)
+        let change = "{\"faults\":{},\"latency\":\"120ms\",\"capacity\":3}"
+        #expect(try await simulator.configure(change).status == 200)
         let slow = try await simulator.gourmet(Simulator.spot)
         #expect(slow.status == 200 && slow.seconds >= 0.11)
-        let back = try await simulator.configure("{\"latency\":\"0\",\"capacity\":null,\"quota\":null}")
-        #expect((back.object["hotpepper"] as? [String: Any])?["capacity"] is NSNull)
+        #expect(try await simulator.configure("{\"latency\":\"0ms\",\"capacity\":null}").status == 200)
+        #expect(try await simulator.gourmet(Simulator.spot).status == 200)
     }
 
     static let wrongChanges = [
@@ -142,7 +137,7 @@ struct SimulatorTrafficTests {
 
     @Test(
         arguments: [
-            ("80ms", .fixed(.milliseconds(80))), ("0", .fixed(.zero)), ("1.5s", .fixed(.milliseconds(1500))),
+            ("80ms", .fixed(.milliseconds(80))), ("0ms", .fixed(.zero)), ("1.5s", .fixed(.milliseconds(1500))),
             ("p50:80ms, p99:900ms", .lognormal(p50: .milliseconds(80), p99: .milliseconds(900))),
             ("2m", .fixed(.seconds(120))), ("", nil), ("x", nil), ("80", nil), ("-1ms", nil), ("20ms..80ms", nil),
             ("p50:80ms", nil), ("p50:80ms,p99:10ms", nil), ("nan ms", nil), ("1e99s", nil),
@@ -181,14 +176,13 @@ struct SimulatorTrafficTests {
     func `The control endpoint accepts any number`(number: String) async throws {
         let simulator = try await Simulator()
         for body in [
-            #"{"quota":{"requestsPerSecond":\#(number),"burst":\#(number),"retryAfter":\#(number)}}"#,
             #"{"capacity":\#(number)}"#, #"{"latency":"\#(number)s"}"#,
             #"{"latency":"p50:1ms,p99:\#(number)s"}"#,
             #"{"faults":{"503":\#(number)}}"#,
         ] {
             #expect([200, 400].contains(try await simulator.configure(body).status), "\(body)")
         }
-        _ = try await simulator.configure(#"{"quota":null,"capacity":null,"latency":"0","faults":{}}"#)
+        _ = try await simulator.configure(#"{"capacity":null,"latency":"0ms","faults":{}}"#)
 
         for body in [
             #"{"textQuery":"x","pageSize":"\#(number)"}"#,

@@ -119,32 +119,6 @@ struct DoctorBrokerTests {
         #expect(report.findings.contains { $0.check == "connection" && $0.text.hasSuffix("logged in as ann by PLAIN") })
     }
 
-    // MARK: - Capabilities of brokers
-
-    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func `The doctor finds brokers that lack a required feature`() async throws {
-        let broker = try EmbeddedBroker(topics: Self.topics)
-        let (old, older) = (
-            try await SecureFront(broker.bootstrapServers, ["--without", "24", "25"]),
-            try await SecureFront(broker.bootstrapServers, ["--without", "22"])
-        )
-        defer { for front in [old, older] { front.end() } }
-
-        await expect(
-            "these brokers do not support transactions", by: "versions", at: old.bootstrapServers,
-            with: ["worker.delivery": "exactly-once"], cure: "at-least-once", code: 1)
-        await expect(
-            "do not support idempotent producers", by: "versions", at: older.bootstrapServers, cure: "0.11 or newer",
-            code: 1)
-        guard LibraryVersion.running < LibraryVersion(2, 6, 1) else { return }
-
-        let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
-        defer { front.end() }
-        await expect(
-            "Kafka 4 rejects SCRAM-SHA-256 from librdkafka", by: "versions", at: front.bootstrapServers,
-            with: login("SCRAM-SHA-256"), state: .warning, cure: "use librdkafka 2.6.1 or newer")
-    }
-
     // MARK: - Topics, rights and the group
 
     @Test func `The doctor finds wrong topics`() async throws {
