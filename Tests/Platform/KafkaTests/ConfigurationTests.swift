@@ -1,5 +1,6 @@
 import EventLoop
 import InMemoryLogging
+import Logging
 import Testing
 
 @testable import Kafka
@@ -154,10 +155,11 @@ struct ConfigurationTests {
         #expect(error?.kind == .configuration)
         #expect(error?.description.contains(Self.secret) == false)
         configuration.properties = ["debug": "all"]
-        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: lines.logger)
+        var log = lines.logger
+        log.logLevel = .trace
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: log)
         await consumer.close()
         #expect(!lines.entries.isEmpty)
         #expect(!lines.entries.contains { "\($0.message) \($0.metadata)".contains(Self.secret) })
     }
-
 }
