@@ -74,7 +74,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Call waits until its reservation is read back`() throws {
+    @Test func `A call waits until its reservation is read back`() throws {
         try world(budget: 100) { time, owner, loop in
             loop.begin()
             ask(loop, on: owner)
@@ -125,7 +125,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Next day brings new calls`() throws {
+    @Test func `The next day has new calls`() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
             loop.tick()
@@ -142,7 +142,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Call that is held over midnight is none of the new day`() throws {
+    @Test func `A call reserved before midnight does not count for the new day`() throws {
         try world(budget: 8) { time, owner, loop in
             loop.begin()
             loop.tick()
@@ -167,7 +167,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Cancelled call leaves its permit to the next`() throws {
+    @Test func `A cancelled call leaves its permit to the next one`() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
             let first = Task.immediate(executorPreference: time) {
@@ -184,7 +184,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Order of a person permits calls again`() throws {
+    @Test func `An operator's order permits calls again`() throws {
         try world(budget: 1) { time, owner, loop in
             let told = Box(0)
             loop.account.onUsedUp = { if $0 == nil { told.value += 1 } }
@@ -211,7 +211,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Leaving member gives back what it holds`() throws {
+    @Test func `A member that leaves returns its reservations`() throws {
         try world(budget: 100) { time, owner, loop in
             loop.begin()
             ask(loop, on: owner)

@@ -87,7 +87,7 @@ struct BudgetClassesTests {
     }
 
     /// One member makes batch calls as fast as it can, another one makes interactive calls every now and then.
-    @Test func `Interactive requests are served on where batch ones get no more`() throws {
+    @Test func `Interactive requests are served when batch requests get no more calls`() throws {
         try world([.part(0.1), .calls(100)], budget: 1000) { time, owner, fleet in
             fleet.tick()
             for step in 0..<600 {
@@ -136,7 +136,7 @@ struct BudgetClassesTests {
     }
 
     /// A batch call waits for the log. An interactive call that comes later gets the first permit.
-    @Test func `Waiting batch call holds up no interactive one`() throws {
+    @Test func `A waiting batch call does not delay an interactive one`() throws {
         try world([.calls(1)], budget: 3) { time, owner, fleet in
             ask(fleet, of: .batch, on: owner)
             time.settle()
@@ -152,7 +152,7 @@ struct BudgetClassesTests {
     }
 
     /// An interactive request joins one of the waiting batch calls.
-    @Test func `Promoted batch call gets a call that is kept`() throws {
+    @Test func `A promoted batch call may use the interactive reserve`() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
             for caller in [nil, request, nil] { ask(fleet, of: .batch, for: caller, on: owner) }
@@ -169,7 +169,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func `Promoted call that gets no permit in time leaves its line`() throws {
+    @Test func `A promoted call that gets no permit in time leaves the queue`() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
             ask(fleet, of: .batch, for: request, on: owner, within: .seconds(1))
@@ -188,7 +188,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func `Member with batch demand alone reserves none of what is kept`() throws {
+    @Test func `A member with batch demand only reserves nothing of the interactive reserve`() throws {
         try world([.part(1)], budget: 1000) { time, owner, fleet in
             fleet.tick()
             for _ in 0..<20 {
@@ -202,7 +202,7 @@ struct BudgetClassesTests {
     }
 
     /// After an operator's order, the additional calls of the day are for batch requests too.
-    @Test func `Batch goes on when a person raises the budget`() throws {
+    @Test func `Batch calls continue when an operator raises the budget`() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             fleet.tick()
             ask(fleet, of: .batch, on: owner)
@@ -223,7 +223,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func `Cancelled batch call leaves its line`() throws {
+    @Test func `A cancelled batch call leaves the queue`() throws {
         try world([.calls(1)], budget: 10) { time, owner, fleet in
             let first = Task.immediate(executorPreference: time) {
                 _ = owner
@@ -258,7 +258,7 @@ struct BudgetClassesTests {
         ("-1%", nil, 0), ("nan%", nil, 0), ("10 %", nil, 0), ("%", nil, 0), ("1.5", nil, 0), ("", nil, 0),
     ]
 
-    @Test(arguments: reserves) func `Reserve is a number or a percentage`(
+    @Test(arguments: reserves) func `A reserve is a number or a percentage`(
         text: String, reserve: BudgetReserve?, calls: Int
     ) {
         #expect(BudgetReserve(text: text) == reserve)

@@ -39,7 +39,7 @@ struct ConcurrencyLimitTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `Adaptive limit keeps goodput when capacity is cut to a quarter`(seed: UInt64) {
+    func `An adaptive limit keeps its goodput when capacity falls to a quarter`(seed: UInt64) {
         world(servers: 40, seed: seed) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
             #expect(tally.goodput >= 0.9 * 100, "\(tally)")
@@ -48,14 +48,14 @@ struct ConcurrencyLimitTests {
     }
 
     /// The same with a fixed limit, for comparison.
-    @Test func `Fixed limit times out when capacity is cut to a quarter`() {
+    @Test func `A fixed limit times out when capacity falls to a quarter`() {
         world(isAdaptive: false, servers: 40) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
             #expect(tally.goodput < 0.9 * 100, "\(tally)")
         }
     }
 
-    @Test func `Limit recovers with the provider`() {
+    @Test func `The limit recovers with the provider`() {
         world(servers: 40) { time, owner, traffic in
             _ = cut(time, owner, traffic)
             traffic.provider.servers *= 4
@@ -69,7 +69,7 @@ struct ConcurrencyLimitTests {
 
     /// With a backlog and a healthy provider, the whole capacity is used.
     @Test(arguments: [8, 40, 200])
-    func `Limit uses a healthy provider in full`(servers: Int) {
+    func `The limit uses a healthy provider in full`(servers: Int) {
         world(servers: servers) { time, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
             time.run(for: .seconds(20))
@@ -81,7 +81,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// The provider is slow, but not overloaded: fewer calls would not make it faster.
-    @Test func `Limit is kept for a slow provider with room`() {
+    @Test func `The limit stays for a slow provider with capacity`() {
         world(servers: 1000, seconds: 1.5) { _, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
             let tally = traffic.tally(of: .seconds(120), after: .seconds(60))
@@ -92,7 +92,7 @@ struct ConcurrencyLimitTests {
     /// The provider is slow and gets few calls: two concurrent calls are no sign of a queue, and no search
     /// may be rejected because of them.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `Few calls of a slow provider refuse none`(seed: UInt64) {
+    func `A few slow calls cause no refusals`(seed: UInt64) {
         world(servers: 1000, seconds: 1.8, seed: seed) { time, owner, traffic in
             // Every other search has a short attempt timeout, so that it can ask another provider.
             let (random, count) = (Box(SplitMix64(state: seed)), Box(0))
@@ -108,7 +108,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// An overload made the limit 1. The provider's later slowness is no reason to keep it there.
-    @Test func `Limit of one grows again at a slow provider with room`() {
+    @Test func `A limit of one grows again at a slow provider with capacity`() {
         world(servers: 1, seconds: 1.8) { time, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
             time.run(for: .seconds(60))
@@ -120,7 +120,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// The provider serves one call at a time: two calls are answered in time, and more are not.
-    @Test func `Provider that does one call at a time is used without timeouts`() {
+    @Test func `A provider that serves one call at a time is used without timeouts`() {
         world(servers: 1, seconds: 1.2) { _, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
             let tally = traffic.tally(of: .seconds(120), after: .seconds(300))
@@ -144,7 +144,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// A worker's first request may have waited in Kafka until its deadline was near.
-    @Test func `First request with almost no time left keeps the limit`() {
+    @Test func `A first request with almost no time left does not change the limit`() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         controller.noteBudget(0.008)
         var now = Instant(nanoseconds: 0)
@@ -178,7 +178,7 @@ struct ConcurrencyLimitTests {
 
     // MARK: - The queue
 
-    @Test func `Limiter serves the longest waiting caller when a call ends`() {
+    @Test func `The call that has waited longest is granted when another one ends`() {
         world(maximum: 2, servers: 1) { time, owner, traffic in
             let passed = Log<Int>()
             for name in 0..<6 {
@@ -201,7 +201,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    @Test func `Caller that is cancelled or drops its slot gives the room back`() {
+    @Test func `A cancelled call and a dropped permit return their capacity`() {
         world(maximum: 1, servers: 1) { time, owner, traffic in
             let passed = Log<Int>()
             let tasks = (0..<3).map { name in
@@ -222,7 +222,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// With a known latency, the caller need not wait for the rejection.
-    @Test func `Caller that cannot be answered in time is refused at once`() throws {
+    @Test func `A call that cannot be answered in time is refused at once`() throws {
         try world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
             traffic.budget = { 3 }
             traffic.startBacklog(of: 4, on: owner)
@@ -248,7 +248,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// A call that is dropped after half a minute must not withdraw the time that others have spent since it began.
-    @Test func `Dropped slot leaves the expected latency unchanged`() {
+    @Test func `A dropped permit does not change the expected latency`() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
             let limit = ConcurrencyLimit(ConcurrencyLimit.Configuration(maximum: 20), timekeeper: time)

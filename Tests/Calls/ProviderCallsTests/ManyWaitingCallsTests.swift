@@ -70,7 +70,7 @@ struct ManyWaitingCallsTests {
         Owner(time).assumeIsolated { body(Waiting(rate: rate, time, on: $0), time) }
     }
 
-    @Test func `They are served and cancelled and refused in steps`() {
+    @Test func `Many waiting calls are granted, cancelled and refused in steps`() {
         world(rate: 1000) { waiting, time in
             waiting.cancel(10_000)
             #expect(waiting.cancelled >= 9_990)
@@ -94,7 +94,7 @@ struct ManyWaitingCallsTests {
     }
 
     /// At a thousandth of the rate, most tokens would come too late.
-    @Test func `Those whose turn comes too late are refused in steps when the share shrinks`() {
+    @Test func `Calls that became too late are refused in steps when the share shrinks`() {
         world(rate: 1) { waiting, time in
             waiting.calls.queue.setShare(0.001)
             time.run(for: .seconds(5))

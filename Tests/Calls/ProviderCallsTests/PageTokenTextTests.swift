@@ -18,7 +18,7 @@ struct PageTokenTextTests {
     }
 
     @Test(arguments: ["2", "AeJ-_.~x", "~", "~YSBi", "a.b.c", "a/b+c==", "語", "\u{0}\n\"", " "])
-    func `Text is safe in UR ls and reads back`(ownToken: String) throws {
+    func `A token is safe in a URL and can be read back`(ownToken: String) throws {
         let token = PageToken(ownToken, of: .googlePlaces, for: Self.search)
         let text = try #require(token.text)
         let isSafe = text.utf8.allSatisfy { byte in
@@ -30,7 +30,7 @@ struct PageTokenTextTests {
     }
 
     @Test(arguments: [(4084, "a", true), (4085, "a", false), (3062, "=", true), (3063, "=", false)])
-    func `Token that no request could carry is left out`(count: Int, character: String, fits: Bool) {
+    func `A token that is too long for a request is left out`(count: Int, character: String, fits: Bool) {
         let text = PageToken(String(repeating: character, count: count), of: .googlePlaces, for: Self.search).text
         #expect((text != nil) == fits)
         if fits { #expect(text?.count == 4096) }
@@ -62,7 +62,7 @@ struct PageTokenTextTests {
     }
 
     /// A damaged token is rejected, or is another token whose digest matches no search of the sender. No input traps.
-    @Test func `Damaged tokens are refused or differ`() throws {
+    @Test func `A damaged token is refused or differs`() throws {
         var random = SplitMix64(state: 7)
         for ownToken in ["21", "a/b", "AeJ-_"] {
             let token = PageToken(ownToken, of: .hotpepper, for: Self.search)

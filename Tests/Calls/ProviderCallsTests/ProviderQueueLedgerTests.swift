@@ -127,7 +127,7 @@ struct ProviderQueueLedgerTests {
     }
 
     /// Many tenants wait for a slow rate. No event of one tenant iterates over all others, and no job is long.
-    @Test func `Crowd that waits costs no long jobs and leaves nothing behind`() throws {
+    @Test func `Many waiting calls cause no long job and leave nothing behind`() throws {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
             let calls = QueuedCalls(rate: RateLimit(perSecond: 100, burst: 100), time: time)

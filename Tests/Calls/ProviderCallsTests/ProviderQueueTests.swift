@@ -56,7 +56,7 @@ struct ProviderQueueTests {
     }
 
     /// The last calls of a day are kept for interactive requests: a batch request is rejected, and the provider stays open.
-    @Test func `Batch request that gets none of the days calls shuts nothing`() throws {
+    @Test func `A batch request without a call of the day does not close the provider`() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             _ = loop.tick()
@@ -81,7 +81,7 @@ struct ProviderQueueTests {
     }
 
     /// An interactive request joins a batch call that has been rejected but has not resumed yet.
-    @Test func `Refused batch call asks again when an interactive request has joined it`() throws {
+    @Test func `A refused batch call is tried again when an interactive request has joined it`() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             let context = RequestContext(since: time.now, flow: Flow(.batch))
@@ -145,7 +145,7 @@ struct ProviderQueueTests {
     }
 
     /// Interactive calls that wait for a token occupy none of the few probes of a half-open breaker.
-    @Test func `Call that waits for a token holds no probe`() throws {
+    @Test func `A call that waits for a token holds no probe`() throws {
         world { time, owner in
             let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 1), time: time), Log<CallEnding?>())
             #expect(calls.passAtOnce())
@@ -158,7 +158,7 @@ struct ProviderQueueTests {
     }
 
     /// Two members take and return the only call of a budget repeatedly. The provider is closed once.
-    @Test func `Budget that others take again shuts the provider once`() throws {
+    @Test func `A budget that others use up again closes the provider once`() throws {
         try world { time, owner in
             let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)
             let access = try #require(member.account("p"))

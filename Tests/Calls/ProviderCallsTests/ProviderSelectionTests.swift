@@ -61,7 +61,7 @@ struct ProviderSelectionTests {
         ),
     ]
     @Test(arguments: cases)
-    func `Suitable providers are asked in their order`(
+    func `Suitable providers are tried in their order`(
         request: SearchRequest, configured: [ProviderID], expected: [ProviderID]
     )
         throws
@@ -77,7 +77,7 @@ struct ProviderSelectionTests {
         (request(.auto, category: "hospital"), [.hotpepper], .invalidRequest, "category"),
     ]
     @Test(arguments: refusals)
-    func `Request that nobody can serve is refused with its code`(
+    func `A request that no provider can serve is refused with its code`(
         request: SearchRequest, configured: [ProviderID], code: SearchError.Code, member: String?
     ) {
         let selection = ProviderSelection(services: configured.map(Shelf.init))

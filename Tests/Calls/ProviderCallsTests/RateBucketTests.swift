@@ -53,8 +53,7 @@ struct RateBucketTests {
     ]
 
     @Test(arguments: limits, [1, 2] as [UInt64])
-    func `Limiter grants no more than rate and burst in any second`(limit: (rate: Double, burst: Double), seed: UInt64)
-    {
+    func `No second has more calls than rate and burst`(limit: (rate: Double, burst: Double), seed: UInt64) {
         world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: .microseconds(700)) {
             time, owner, traffic in
             let random = Box(SplitMix64(state: seed))
@@ -84,7 +83,7 @@ struct RateBucketTests {
     }
 
     @Test(arguments: limits, [Duration.zero, .microseconds(500), .milliseconds(1)])
-    func `Limiter uses the whole rate under load`(limit: (rate: Double, burst: Double), lateness: Duration) {
+    func `The whole rate is used under load`(limit: (rate: Double, burst: Double), lateness: Duration) {
         world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: lateness) { time, owner, traffic in
             for client in 0..<24 {
                 Task.immediate(executorPreference: time) {
@@ -120,7 +119,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Caller that would wait too long is refused at once and told when to come back`() {
+    func `A call that would wait too long is refused at once with a retry time`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<8 {
                 Task.immediate(executorPreference: time) {
@@ -139,7 +138,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Cancelled caller leaves its turn to the next`() {
+    func `A cancelled call leaves its token to the next one`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             let tasks = (0..<5).map { name in
                 Task.immediate(executorPreference: time) {
@@ -159,7 +158,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Limiter without a limit lets every call pass`() {
+    func `Without a limit every call is granted`() {
         world(nil) { time, owner, traffic in
             let all = (0..<1000).allSatisfy { _ in traffic.calls.passAtOnce() }
             #expect(all)
@@ -170,7 +169,7 @@ struct RateBucketTests {
     private final class HeldGrant { var grant: Grant? }
 
     @Test
-    func `Token that is given back goes to the next caller`() {
+    func `A returned token goes to the next call`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             let deadline = Deadline(time.now + .seconds(60))
             let held = HeldGrant()
@@ -202,7 +201,7 @@ struct RateBucketTests {
     // MARK: - Pauses
 
     @Test(arguments: [nil, RateLimit(perSecond: 1000, burst: 100)])
-    func `Retry after closes the limiter for every caller`(limit: RateLimit?) {
+    func `A pause that the provider requested applies to all calls`(limit: RateLimit?) {
         world(limit) { time, owner, traffic in
             traffic.calls.pause(for: .seconds(2))
             traffic.calls.pause(for: .seconds(1))  // the longest counts
@@ -223,7 +222,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Closed limiter refuses waiters that cannot wait so long`() {
+    func `A pause refuses the waiting calls that cannot wait so long`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<5 {
                 Task.immediate(executorPreference: time) {
@@ -243,7 +242,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Full bucket reopens with one token and closes no longer than its bound`() {
+    func `After a pause the bucket has one token, and a pause has a maximum`() {
         world(RateLimit(perSecond: 10, burst: 10)) { time, owner, traffic in
             traffic.calls.pause(for: .seconds(86_400))
             #expect(traffic.calls.limits.bucket.pausedUntil(at: time.now) == time.now + .seconds(600))
@@ -256,7 +255,7 @@ struct RateBucketTests {
     // MARK: - Shares
 
     @Test
-    func `Larger share brings no tokens and a smaller one takes them`() {
+    func `A larger share adds no tokens and a smaller one removes some`() {
         world(RateLimit(perSecond: 100, burst: 40), share: 0.5) { time, owner, traffic in
             func drain() -> Int {
                 var count = 0
@@ -274,7 +273,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Smaller share refuses waiters whose turn moves behind their deadline`() {
+    func `A smaller share refuses the calls that it delays beyond their deadline`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<6 {
                 Task.immediate(executorPreference: time) {
@@ -315,7 +314,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func `Who has time for the share that is hoped for waits for it`() {
+    func `A call with enough time waits for a larger share`() {
         world(RateLimit(perSecond: 10, burst: 1), share: 0) { time, owner, traffic in
             traffic.calls.queue.setShare(0, prospect: 1)
             for (name, seconds) in [(0, 1), (1, 5)] {

@@ -53,7 +53,7 @@ struct SearchTraceTests {
         #expect(contents.map(\.status?.message) == ["closed for today", nil])
     }
 
-    @Test func `Service finds the span of its call and nobody else does`() async throws {
+    @Test func `Only the service finds the span of its call`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()
@@ -67,7 +67,7 @@ struct SearchTraceTests {
         #expect(CallSpan.current == nil)
     }
 
-    @Test func `Call that nobody waits for any more ends as cancelled`() async throws {
+    @Test func `A call without waiting requests ends as cancelled`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()

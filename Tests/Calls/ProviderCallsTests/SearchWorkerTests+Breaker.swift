@@ -43,7 +43,7 @@ extension SearchWorkerTests {
     }
 
     /// A provider's answer counts even if the process stood still before it read it.
-    @Test func `Quota that is used up is heard after a standstill`() async throws {
+    @Test func `A used-up quota is noticed after a standstill`() async throws {
         let service = ScriptedService { [clock] _ in
             clock.advance(by: .seconds(15))
             return .failure(Self.usedUpQuota)
@@ -132,7 +132,7 @@ extension SearchWorkerTests {
 
     /// The first request that meets the rejection falls back, as later ones do.
     @Test(arguments: [refusedKey, usedUpQuota])
-    func `Auto moves on from a provider whose key cannot be used`(error: SearchError) async throws {
+    func `The next provider is used if the first one rejects its key`(error: SearchError) async throws {
         let refused = ScriptedService(.hotpepper) { _ in .failure(error) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let worker = worker()
@@ -147,7 +147,7 @@ extension SearchWorkerTests {
 
     /// `whenOpen=hold` keeps batch requests until the key works again, for either reason of the breaker.
     @Test(arguments: [refusedKey, usedUpQuota])
-    func `Held requests wait for a key that can be used again`(error: SearchError) async throws {
+    func `Parked requests wait for a valid key`(error: SearchError) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
         let worker = worker { $0.whenOpen = .hold }
         #expect(code(await ask(worker, [service])) == error.code)
@@ -168,7 +168,7 @@ extension SearchWorkerTests {
     }
 
     /// `whenOpen=hold`: the request waits, and its deadline is extended.
-    @Test func `Held requests wait for the provider`() async throws {
+    @Test func `Parked requests wait for the provider`() async throws {
         let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker {
             $0.retry.maxAttempts = 1

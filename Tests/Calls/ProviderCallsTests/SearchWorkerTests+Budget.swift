@@ -104,7 +104,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
     }
 
-    @Test func `Held request goes on once a person raises the budget`() async throws {
+    @Test func `A parked request continues when an operator raises the budget`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
@@ -118,7 +118,7 @@ extension SearchWorkerTests {
     }
 
     /// The next day's calls are used only for parked requests that have not expired.
-    @Test func `Held requests that are over when the next day begins are not called`() async throws {
+    @Test func `A parked request that has expired by the next day is not called`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
@@ -143,7 +143,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    @Test func `Auto moves on from a provider whose budget is used up`() async throws {
+    @Test func `The next provider is used if the budget of the first is used up`() async throws {
         let limited = ScriptedService(.hotpepper) { _ in .success(Self.found) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1)
@@ -156,7 +156,7 @@ extension SearchWorkerTests {
     }
 
     /// The call is made for both, so it may be one of those that are kept for interactive requests.
-    @Test func `Interactive request that joins a waiting batch call gets a call that is kept`() async throws {
+    @Test func `An interactive request that joins a waiting batch call may use the interactive reserve`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(10, reserved: .calls(10))
         let batch = (0..<2).map { number in
@@ -175,7 +175,7 @@ extension SearchWorkerTests {
         #expect(code(await ask(worker, [service], request("alone"), context: later)) == .rateLimited)
     }
 
-    @Test func `Budget holds without a breaker`() async throws {
+    @Test func `The budget applies without a breaker`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.breaker.isEnabled = false }
         for number in 0..<3 { _ = try await log.serve { await self.ask(worker, [service], self.request("\(number)")) } }
@@ -183,7 +183,7 @@ extension SearchWorkerTests {
     }
 
     /// A call that a limiter rejects has not been made.
-    @Test func `Refused call is not counted`() async throws {
+    @Test func `A refused call is not counted`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == .rateLimited)

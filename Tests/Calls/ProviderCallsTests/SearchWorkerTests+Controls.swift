@@ -15,7 +15,7 @@ extension SearchWorkerTests {
         return controls
     }
 
-    @Test func `Provider that is paused before its first request is not asked`() async {
+    @Test func `A provider that is paused before its first request is not called`() async {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker()
         await worker.apply(Self.controls { $0.isPaused = true })
@@ -26,7 +26,7 @@ extension SearchWorkerTests {
         #expect(code(await ask(worker, [service])) == nil)
     }
 
-    @Test func `Call that waits for its turn is not made once the provider is paused`() async throws {
+    @Test func `A waiting call is not made once the provider is paused`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
@@ -42,7 +42,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.calls == 1)
     }
 
-    @Test func `Rate follows the order and the setting again`() async {
+    @Test func `The rate follows the order, and then the setting again`() async {
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 50)
             $0.share = .perProcess(loops: 1)

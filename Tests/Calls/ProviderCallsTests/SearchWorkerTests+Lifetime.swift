@@ -24,7 +24,7 @@ extension SearchWorkerTests {
         return error
     }
 
-    @Test func `Held request ends as expired when it is over`() async throws {
+    @Test func `A parked request ends as expired`() async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
         let worker = await shutWorker(service)
         let start = clock.now
@@ -40,7 +40,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.held == 0)
     }
 
-    @Test func `Held request is served while it is of use`() async throws {
+    @Test func `A parked request is served before its expiry`() async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
         let worker = await shutWorker(service)
 
@@ -53,7 +53,7 @@ extension SearchWorkerTests {
     }
 
     /// Parking a request extends its deadline, but never its expiry.
-    @Test func `Call of a held request ends with its expiry`() async throws {
+    @Test func `The call of a parked request ends at its expiry`() async throws {
         let begin = clock.now
         let expiry = begin + .seconds(302)
         let service = DeadlineService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
@@ -68,7 +68,7 @@ extension SearchWorkerTests {
         #expect(service.deadlines.last?.instant == expiry)
     }
 
-    @Test func `Request that waits for its turn is not called after its lifetime`() async throws {
+    @Test func `A waiting request is not called after its lifetime`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 0.5, burst: 1)
@@ -85,7 +85,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 1)
     }
 
-    @Test func `Failure is not tried again after the lifetime`() async throws {
+    @Test func `A failed call is not retried after the lifetime`() async throws {
         let service = ScriptedService { [clock] _ in
             clock.advance(by: .seconds(1))
             return .failure(Self.failed)
@@ -98,7 +98,7 @@ extension SearchWorkerTests {
     }
 
     /// After a candidate's failure the request goes to the next one, unless it has expired by then.
-    @Test func `Over request is not passed on`() async throws {
+    @Test func `An expired request is not passed to the next provider`() async throws {
         let failing = ScriptedService(.hotpepper) { [clock] _ in
             clock.advance(by: .seconds(1))
             return .failure(Self.failed)

@@ -50,7 +50,7 @@ extension SearchWorkerTests {
     }
 
     /// A provider may ask for a second with every other answer.
-    @Test func `Short pauses are shown but not told`() async throws {
+    @Test func `A short pause is shown in the status but not logged`() async throws {
         let short = SearchError(.rateLimited, "too often", retryAfter: .seconds(2), httpStatus: 429)
         let service = ScriptedService { $0 == 1 ? .failure(short) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
@@ -62,7 +62,7 @@ extension SearchWorkerTests {
         #expect(transitions.all.isEmpty)
     }
 
-    @Test func `Held requests wait for the end of a pause`() async throws {
+    @Test func `Parked requests wait for the end of a pause`() async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.tooOften) : .success(Self.found) }
         let worker = worker {
             $0.retry.maxAttempts = 1
@@ -77,7 +77,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    @Test func `Auto moves on from a provider that asked for a pause`() async throws {
+    @Test func `The next provider is used if the first one requested a pause`() async throws {
         let paused = ScriptedService(.hotpepper) { _ in .failure(Self.unavailable) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
@@ -89,7 +89,7 @@ extension SearchWorkerTests {
     }
 
     /// A used-up quota is handled by the breaker. If the breaker is disabled, every call is let through.
-    @Test func `Used up quota is no pause`() async throws {
+    @Test func `A used-up quota is not a pause`() async throws {
         let used = SearchError(
             .rateLimited, "quota", retryAfter: .seconds(3600), httpStatus: 200, allowsAttempt: false)
         let service = ScriptedService { $0 == 1 ? .failure(used) : .success(Self.found) }

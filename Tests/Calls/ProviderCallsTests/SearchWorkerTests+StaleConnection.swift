@@ -14,7 +14,7 @@ extension SearchWorkerTests {
     }
 
     @Test(arguments: [1, 3])
-    func `Stale connection is followed by another counted call at once`(maxAttempts: Int) async throws {
+    func `A stale connection is followed at once by another counted call`(maxAttempts: Int) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.stale) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = maxAttempts }
         // The clock does not move, so there is no pause before the second call.
@@ -25,7 +25,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first { $0.provider == .hotpepper }?.calls == 2)
     }
 
-    @Test func `Second stale connection of a request is a failure like others`() async throws {
+    @Test func `The second stale connection of a request is an ordinary failure`() async throws {
         let service = ScriptedService { _ in .failure(Self.stale) }
         let report = await ask(worker { $0.retry.maxAttempts = 1 }, [service])
         #expect(code(report) == .unreachable)

@@ -15,7 +15,7 @@ extension SearchWorkerTests {
         context.steps.map { ($0.first.map { [$0] } ?? []) + $0.others } ?? []
     }
 
-    @Test func `Context that keeps no steps has none`() async {
+    @Test func `A context that records no steps has none`() async {
         let context = RequestContext(since: clock.now)
         _ = await ask(worker(), [ScriptedService { _ in .success(Self.found) }], context: context)
         #expect(context.hasCalled)
@@ -23,7 +23,7 @@ extension SearchWorkerTests {
     }
 
     /// Times count from the receipt of the request.
-    @Test func `Call is one step`() async {
+    @Test func `A call is one step`() async {
         let context = context()
         clock.advance(by: .milliseconds(30))
         let service = ScriptedService { [clock] _ in
@@ -35,7 +35,7 @@ extension SearchWorkerTests {
             all(context) == [RequestStep(.call, .hotpepper, end: .answered, start: 30_000_000, duration: 87_000_000)])
     }
 
-    @Test func `Retry is a call after a pause`() async throws {
+    @Test func `A retry is a call after a pause`() async throws {
         let context = context()
         let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker()
@@ -51,7 +51,7 @@ extension SearchWorkerTests {
         #expect(steps.filter { $0.kind == .pause }.allSatisfy { $0.duration > 0 && $0.end == .over })
     }
 
-    @Test func `Next provider follows a failed call at once`() async {
+    @Test func `The next provider follows a failed call at once`() async {
         let broken = ScriptedService(.hotpepper) { _ in .failure(Self.failed) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let context = context()
@@ -60,7 +60,7 @@ extension SearchWorkerTests {
         #expect(all(context).map(\.end) == [.failed(.upstreamUnavailable, httpStatus: 500), .answered])
     }
 
-    @Test func `Open breaker is a refusal`() async {
+    @Test func `The refusal by an open breaker is a step`() async {
         let broken = ScriptedService(.hotpepper) { _ in .failure(Self.failed) }
         let worker = worker { $0.retry.maxAttempts = 1 }
         for number in 0..<20 { _ = await ask(worker, [broken], request("r\(number)")) }
@@ -75,7 +75,7 @@ extension SearchWorkerTests {
                 ])
     }
 
-    @Test func `Wait for the rate is a step and so is its refusal`() async throws {
+    @Test func `A wait for the rate is a step, and so is its refusal`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
@@ -93,7 +93,7 @@ extension SearchWorkerTests {
         #expect((all(waited).first?.duration ?? 0) > 900_000_000)
     }
 
-    @Test func `Joiner has the call of the other as a step`() async throws {
+    @Test func `A request that joins a call has it as a step`() async throws {
         let door = Door()
         let service = ScriptedService { _ in
             await door.pass()
@@ -114,7 +114,7 @@ extension SearchWorkerTests {
             all(joined) == [RequestStep(.shared, .hotpepper, end: .answered, start: 0, duration: 40_000_000)])
     }
 
-    @Test func `Parked request has the time as a step`() async throws {
+    @Test func `A parked request has the parked time as a step`() async throws {
         let refused = SearchError(.unauthorized, "key refused", httpStatus: 403)
         let service = ScriptedService { $0 == 1 ? .failure(refused) : .success(Self.found) }
         let worker = worker { $0.whenOpen = .hold }

@@ -99,7 +99,7 @@ struct SearchWorkerTests {
     }
 
     @Test(arguments: [SearchError.Code.invalidRequest, .notFound, .upstreamRejected])
-    func `What another attempt cannot cure is not tried again`(code: SearchError.Code) async throws {
+    func `An error that a retry cannot cure is not retried`(code: SearchError.Code) async throws {
         let service = ScriptedService { _ in .failure(SearchError(code, "no")) }
         let report = await ask(worker(), [service])
         #expect(self.code(report) == code)
@@ -228,7 +228,7 @@ struct SearchWorkerTests {
         #expect(reports.map(\.attempts).sorted() == Array(repeating: 0, count: 19) + [3])
     }
 
-    @Test func `Who is cancelled leaves the call to the others`() async throws {
+    @Test func `A cancelled request leaves the call to the others`() async throws {
         let door = Door()
         let service = ScriptedService { _ in
             await door.pass()

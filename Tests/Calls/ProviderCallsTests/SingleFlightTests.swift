@@ -106,7 +106,7 @@ struct SingleFlightTests {
         try Owner(time).assumeIsolated { try body(time, Callers(time, on: $0)) }
     }
 
-    @Test func `Callers of one key at the same time share one call`() {
+    @Test func `Equal queries at the same time share one call`() {
         world { time, callers in
             callers.ask("a")
             time.run(for: .milliseconds(500))
@@ -127,7 +127,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Callers of one key share its failure`() {
+    @Test func `Equal queries share the failure of their call`() {
         world { time, callers in
             callers.allFail = true
             for name in ["a", "b", "c"] { callers.ask(name) }
@@ -141,7 +141,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Cancelled caller leaves the others their call`() {
+    @Test func `A cancelled member leaves the call to the others`() {
         world { time, callers in
             callers.ask("first")
             callers.ask("second")
@@ -157,7 +157,7 @@ struct SingleFlightTests {
     }
 
     /// A newer search of a session ends the older one, and then asks for the same.
-    @Test func `Caller that comes as the last one is cancelled takes its call`() {
+    @Test func `A request that joins as the last member is cancelled takes over the call`() {
         world { time, callers in
             callers.ask("older")
             time.run(for: .milliseconds(300))
@@ -171,7 +171,7 @@ struct SingleFlightTests {
     }
 
     /// Many callers do not block the loop.
-    @Test func `Many callers are told in steps`() {
+    @Test func `The results of many members are reported in steps`() {
         world { time, callers in
             for number in 0..<1000 { callers.ask("\(number)") }
             time.run(for: .seconds(1))
@@ -180,7 +180,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Call is cancelled when its last caller leaves`() {
+    @Test func `A call is cancelled when its last member leaves`() {
         world { time, callers in
             for name in ["a", "b"] { callers.ask(name) }
             time.run(for: .milliseconds(300))
@@ -195,7 +195,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Joiner with earlier deadline leaves earlier`() {
+    @Test func `A member with an earlier deadline leaves earlier`() {
         world { time, callers in
             callers.ask("a")
             callers.ask("short", within: .milliseconds(400))
@@ -207,7 +207,7 @@ struct SingleFlightTests {
     }
 
     /// No call is made for an expired request, so it does not wait for a call that another request has not made yet.
-    @Test func `Joiner leaves at the end of its lifetime unless the call is made`() {
+    @Test func `A member leaves at the end of its lifetime unless the call is made`() {
         world { time, callers in
             callers.ask("a")
             callers.ask("over", usefulFor: .milliseconds(400))
@@ -225,7 +225,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Joiners of longer lifetime are not failed for the first callers sake`() {
+    @Test func `Members with a longer lifetime do not fail with the first one`() {
         world { time, callers in
             callers.ask("over", usefulFor: .milliseconds(400))
             callers.ask("lasting")
@@ -253,7 +253,7 @@ struct SingleFlightTests {
     }
 
     /// The call has the deadline of the first caller. Callers with more time must not fail because of that.
-    @Test func `Joiners with later deadlines share a second call`() {
+    @Test func `Members with later deadlines share a second call`() {
         world { time, callers in
             callers.ask("short", within: .milliseconds(400))
             for name in ["a", "b"] { callers.ask(name) }

@@ -58,7 +58,7 @@ struct BudgetAccountsTests {
         #expect(ledger.left(of: "q", on: Self.day, limit: 100) == 0)
     }
 
-    @Test func `Account beyond the most gets no calls`() {
+    @Test func `An account beyond the maximum gets no calls`() {
         let member = Self.member()
         Self.read(
             (0..<256).map { BudgetMessage(sender: "\($0)", number: 1, entries: [Self.entry("a\($0)")]) }, by: member)
@@ -101,7 +101,7 @@ struct BudgetAccountsTests {
         #expect(try Self.ask(member, at: 1) != nil, "it asks again")
     }
 
-    @Test func `Forged totals are summed without overflow`() {
+    @Test func `Forged totals are added without overflow`() {
         var status = BudgetStatus(nil)
         status.made = ["search": .max, "photo": .max]
         #expect(status.used == .max)

@@ -74,7 +74,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(4, take: 2), at: 3)?.warned == [])
     }
 
-    @Test func `Clock that is wrong by years does not push the present day out`() {
+    @Test func `A clock that is wrong by years does not remove the present day`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)
         ledger.apply(Self.message(1, from: "wrong", take: 4, day: "2099-01-01"), at: 1)
@@ -90,7 +90,7 @@ struct BudgetLedgerTests {
         #expect(ledger.days["p"]?["2026-11-23"]?.taken ?? -1 >= 0)
     }
 
-    @Test func `State is the same after it was written and read`() {
+    @Test func `A state is the same after it was written and read`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4, made: 2), at: 0)
         ledger.apply(Self.order(1, limit: 5, isReset: true), at: 1)

@@ -108,7 +108,7 @@ struct BudgetMemberTests {
         }
     }
 
-    @Test func `Topic that was made anew is told what is taken`() throws {
+    @Test func `A recreated topic receives the state`() throws {
         let member = Self.member(["p": 1000])
         let entry = BudgetMessage.Entry("p", day: Self.day.label, limit: 1000, take: 400)
         member.read(BudgetMessage(sender: "other", number: 1, entries: [entry]), at: 0, now: Self.start)

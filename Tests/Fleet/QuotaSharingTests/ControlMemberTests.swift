@@ -52,7 +52,7 @@ struct ControlMemberTests {
         #expect(paused(member) == ["hotpepper"])
     }
 
-    @Test func `Start without a snapshot reads older records`() {
+    @Test func `A start without a snapshot reads older records`() {
         let member = member([nil, nil], from: 10, oldest: 0)
         #expect(member.needsOlderRecords)
         #expect(!member.isKnown)

@@ -202,15 +202,15 @@ struct FleetCodecTests {
         ),
     ]
 
-    @Test(arguments: messages) func `Message has these bytes`(message: FleetMessage, text: String) {
+    @Test(arguments: messages) func `A message has these bytes`(message: FleetMessage, text: String) {
         #expect(String(decoding: Self.codec.bytes(of: message), as: UTF8.self) == text)
     }
 
-    @Test(arguments: messages) func `Message is read as it was written`(message: FleetMessage, text: String) {
+    @Test(arguments: messages) func `A message is read as it was written`(message: FleetMessage, text: String) {
         #expect(Self.codec.message(Array(text.utf8)) == message)
     }
 
-    @Test(arguments: messages) func `Message of another fleet is none`(message: FleetMessage, text: String) {
+    @Test(arguments: messages) func `A message of another fleet is ignored`(message: FleetMessage, text: String) {
         #expect(FleetCodec(fleet: "g").message(Array(text.utf8)) == nil)
     }
 }
