@@ -232,7 +232,7 @@ check-alerts: $(MONITORING)/ok ## Tests the alert rules and that one cause is on
 	$(MONITORING)/bin/python ops/prometheus/check_test.py
 	$(MONITORING)/bin/python ops/prometheus/check.py
 
-check-experiments: $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
+check-experiments: build $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
 
 check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with OpenTelemetry's own packages

@@ -298,7 +298,9 @@ let package = Package(
             ], swiftSettings: safe),
         .testTarget(
             name: "SimulatedKafkaTests",
-            dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients", "KafkaTestSupport", "TestSupport"],
+            dependencies: [
+                "Basics", "Kafka", "SimulatedKafka", "SimulatedKafkaClients", "KafkaTestSupport", "TestSupport",
+            ],
             swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",

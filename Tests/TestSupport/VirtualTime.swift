@@ -83,11 +83,17 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         }
     }
 
-    /// Lets `duration` pass, and runs timers and jobs as they become due.
-    public func run(for duration: Duration) {
+    /// Lets `duration` pass, and runs timers and jobs as they become due, until a condition holds.
+    /// - Returns: whether the condition holds.
+    @discardableResult
+    public func run(for duration: Duration, until condition: () -> Bool = { false }) -> Bool {
         let end = now + duration
         settle()
-        while let timer = unsafe timers.min, timer.due <= end {
+        while !condition() {
+            guard let timer = unsafe timers.min, timer.due <= end else {
+                unsafe current = max(current, end)
+                return false
+            }
             unsafe timers.removeMin()
             guard let action = unsafe actions.removeValue(forKey: timer.serial) else { continue }
             unsafe current = max(current, timer.due)
@@ -95,7 +101,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
             action()
             settle()
         }
-        unsafe current = max(current, end)
+        return true
     }
 }
 

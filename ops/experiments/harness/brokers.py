@@ -56,27 +56,27 @@ class Broker:
 
 
 class MockBroker(Broker):
-    """librdkafka's mock cluster in a process of its own, told what to do by lines of JSON."""
+    """librdkafka's mock cluster as `locsearch broker`, told what to do by lines of JSON."""
 
-    kind = "mock"
     can_fail = True
     drops_old = True
     session_ms = 3000  # With less, its groups never form. Every rebalance takes this time less 1 s.
     fetch_wait_ms = 10  # It answers an empty fetch only after the full wait.
 
-    def __init__(self, processes: Processes, brokers: int = 1):
+    def __init__(self, processes: Processes, locsearch: str, brokers: int = 1, library: Path | None = None):
+        """`library`: the folder of the librdkafka that it runs on, if not the system's."""
+        self.kind = "mock" if library else "embedded"
+        env = {"LD_LIBRARY_PATH": str(library)} if library else None
         self.process = processes.start(
             self.kind + "-broker",
-            self.command() + ["--brokers", str(brokers), "--control"],
+            [locsearch, "broker", "--brokers", str(brokers), "--control"],
+            env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         super().__init__(first_line(self.process))
         self.brokers = brokers
-
-    def command(self) -> list[str]:
-        return [sys.executable, str(HERE / "mock_broker.py")]
 
     def create_topics(self, topics: dict[str, int]) -> None:
         for name, partitions in topics.items():
@@ -91,19 +91,6 @@ class MockBroker(Broker):
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         return json.loads(first_line(self.process, 10))
-
-
-class EmbeddedBroker(MockBroker):
-    """Runs as `locsearch broker`, on the system's librdkafka."""
-
-    kind = "embedded"
-
-    def __init__(self, processes: Processes, locsearch: str, brokers: int = 1):
-        self.locsearch = locsearch
-        super().__init__(processes, brokers)
-
-    def command(self) -> list[str]:
-        return [self.locsearch, "broker"]
 
 
 class TansuBroker(Broker):
@@ -137,15 +124,29 @@ class TansuBroker(Broker):
         super().__init__(f"127.0.0.1:{advertised or port}")
 
 
+def newest_library() -> Path:
+    """Makes a folder for LD_LIBRARY_PATH in which librdkafka.so.1 is the library of the confluent-kafka wheel."""
+    import confluent_kafka
+
+    found = sorted((Path(confluent_kafka.__file__).parent.parent / "confluent_kafka.libs").glob("librdkafka*.so*"))
+    if not found:
+        raise SystemExit("there is no librdkafka in the confluent-kafka wheel")
+    folder = HERE / ".venv" / "librdkafka-new"
+    folder.mkdir(exist_ok=True)
+    link = folder / "librdkafka.so.1"
+    if not link.exists() or link.resolve() != found[0].resolve():
+        link.unlink(missing_ok=True)
+        link.symlink_to(found[0])
+    return folder
+
+
 def start(kind: str, processes: Processes, locsearch: str, brokers: int = 1) -> Broker:
     """Starts a broker of this kind: embedded, mock or tansu. An address stands for a broker that runs already."""
-    if kind == "embedded":
+    if kind in ("embedded", "mock"):
         told = subprocess.run([locsearch, "broker", "--help"], capture_output=True, text=True, timeout=20)
         if "--control" not in told.stdout:
             raise Unfit("`locsearch broker` has no --control: it cannot be told to fail")
-        return EmbeddedBroker(processes, locsearch, brokers)
-    if kind == "mock":
-        return MockBroker(processes, brokers)
+        return MockBroker(processes, locsearch, brokers, newest_library() if kind == "mock" else None)
     if kind == "tansu":
         return TansuBroker(processes)
     return Broker(kind)

@@ -170,7 +170,7 @@ class Lab:
             self.processes,
             self.recorder,
             chosen,
-            library_folder() if self.new_library else None,
+            brokers.newest_library() if self.new_library else None,
         )
         self.fleets.append(self.fleet)
         self.watch = self._observe(Watch(self.fleet))
@@ -402,17 +402,3 @@ def run_command(command: list[str], env: dict[str, str], within: float = 20):
         )
     except FileNotFoundError:
         raise Skipped(f"there is no {command[0]}: build it (swift build -c release) or set LOCSEARCH") from None
-
-
-def library_folder() -> Path:
-    """Makes a folder for LD_LIBRARY_PATH in which librdkafka.so.1 is the library of the confluent-kafka wheel."""
-    sys.path.insert(0, str(HERE))
-    from mock_broker import wheel_library
-
-    folder = HERE / ".venv" / "librdkafka-new"
-    folder.mkdir(exist_ok=True)
-    link, target = folder / "librdkafka.so.1", Path(wheel_library())
-    if not link.exists() or link.resolve() != target.resolve():
-        link.unlink(missing_ok=True)
-        link.symlink_to(target)
-    return folder

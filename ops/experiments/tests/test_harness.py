@@ -33,7 +33,10 @@ def processes(tmp_path):
 
 @pytest.fixture
 def broker(processes):
-    broker = MockBroker(processes, brokers=2)
+    builds = [ROOT.parents[1] / ".build" / kind / "locsearch" for kind in ("release", "debug")]
+    locsearch = os.environ.get("LOCSEARCH") or next((str(file) for file in builds if file.exists()), None)
+    assert locsearch, "there is no locsearch: make build, or set LOCSEARCH"
+    broker = MockBroker(processes, locsearch, brokers=2)
     broker.create_topics({TOPICS.requests: 2, **OUTCOMES})
     return broker
 
@@ -62,11 +65,11 @@ def test_processes_do_not_outlive_a_killed_harness(tmp_path):
 @pytest.mark.parametrize(
     "line,complaint",
     [
-        ({"nonsense": 1}, "unknown command"),
-        ({"fail": {"api": "Nope", "errors": []}}, "unknown API"),
-        ({"fail": {"api": "Produce", "errors": ["NOPE"]}}, "unknown error"),
-        ({"down": "x"}, "malformed"),
-        ({"topic": {}}, "malformed"),
+        ({"nonsense": 1}, "nothing to do"),
+        ({"fail": {"api": "Nope", "errors": []}}, "not a request"),
+        ({"fail": {"api": "Produce", "errors": ["NOPE"]}}, "not an error"),
+        ({"down": "x"}, "not a valid command"),
+        ({"topic": {}}, "not a valid command"),
     ],
 )
 def test_broker_answers_what_it_cannot_do(broker, line, complaint):

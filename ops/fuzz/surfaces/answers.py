@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 
-from harness.lab import library_folder
+from harness.brokers import newest_library
 from harness.traffic import request
 from harness.workers import environment, learn_variables
 
@@ -568,7 +568,7 @@ class Tokens(Surface):
     def start(self) -> None:
         self.server = HostileServer(self.answer)
         self.queue: deque = deque()
-        self.folder_of_library = str(library_folder())
+        self.folder_of_library = str(newest_library())
         self.done = False
 
     def stop(self) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from harness.brokers import EmbeddedBroker
+from harness.brokers import MockBroker
 from harness.calls import Counts, add, parsed
 from harness.provider import Provider
 from harness.traffic import Topics, request
@@ -53,7 +53,7 @@ class KafkaSurface(Surface):
         KafkaSurface._runs += 1
         self.batches = 0
         self.topics = Topics.named(f"{self.name}-{KafkaSurface._runs}")
-        self.broker = EmbeddedBroker(self.processes, self.locsearch)
+        self.broker = MockBroker(self.processes, self.locsearch)
         self.broker.create_topics(
             {
                 self.topics.requests: PARTITIONS,

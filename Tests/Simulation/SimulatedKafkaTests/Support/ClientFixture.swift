@@ -1,6 +1,8 @@
+import Basics
 import Kafka
 import SimulatedKafka
 import SimulatedKafkaClients
+import TestSupport
 
 /// Records a consumer's events, and answers at once unless a test holds the answers.
 final class RebalanceRecorder: SimulatedRebalanceHandler {
@@ -38,10 +40,28 @@ final class RebalanceRecorder: SimulatedRebalanceHandler {
     }
 }
 
+/// Virtual time in nanoseconds since its beginning.
+final class ClientScheduler: SimulatedScheduler {
+    private let time = VirtualTime()
+
+    var now: Int64 { time.elapsed.wholeNanoseconds }
+
+    func schedule(at due: Int64, _ action: @escaping () -> Void) {
+        time.schedule(at: time.start + .nanoseconds(due), action: action)
+    }
+
+    /// Runs until a condition holds.
+    /// - Returns: `false` if it did not hold by `end`.
+    @discardableResult
+    func run(until end: Int64, _ condition: () -> Bool = { false }) -> Bool {
+        time.run(for: .nanoseconds(end - now), until: condition)
+    }
+}
+
 /// A cluster, a network and the clients of a test.
 final class ClientFixture {
     let cluster: SimulatedCluster
-    let scheduler = VirtualScheduler()
+    let scheduler = ClientScheduler()
     let network: SimulatedNetwork
     /// Keeps clients and their handlers alive as long as the test.
     private var alive: [AnyObject] = []
