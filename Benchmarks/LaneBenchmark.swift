@@ -73,12 +73,14 @@ private final class BenchmarkLines: CallQueues, Sendable {
         wake.withLock { $0 }?()
     }
 
-    func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
+    func line(of request: SearchRequest, at service: any PlaceService) -> CallLine { CallLine(service.id) }
+
+    func hasShortLine(for requestClass: RequestClass, in line: CallLine) -> Bool {
         isOpen.load(ordering: .acquiring)
     }
 
-    func pace(of provider: ProviderID) -> Double? { nil }
-    func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {}
+    func pace(of line: CallLine) -> Double? { nil }
+    func noteWaiting(_ waiting: [CallLine: WaitingRequests]) {}
     func onShorterLine(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
 }
 

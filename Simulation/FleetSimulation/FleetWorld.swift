@@ -243,9 +243,9 @@ final class FleetWorld {
 
     /// The fleet's daily budget. A day has 20 s, so that a schedule has several.
     static func budgetPolicy(of calls: Int, for loop: EventLoop) -> BudgetPolicy {
-        BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
+        BudgetPolicy([Budget(.hotpepper, limit: calls)]) { now in
             let day = dayOfBudget(at: loop.wallNow)
-            return [.hotpepper: BudgetDay(label: label(ofDay: day.number), end: now + .seconds(day.left))]
+            return [.hotpepper: [.day: BudgetPeriod(label: label(ofDay: day.number), end: now + .seconds(day.left))]]
         }
     }
 

@@ -27,7 +27,7 @@ struct BudgetTests {
 
     /// Returns the value of a worker's gauge of the budget.
     private static func gauge(_ name: String, in harness: WorkerHarness) async throws -> Double {
-        try await harness.metric("locsearch_provider_budget_\(name){provider=\"hotpepper\"}")
+        try await harness.metric("locsearch_provider_budget\(name){provider=\"hotpepper\",account=\"hotpepper\",unit=\"calls\"}")
     }
 
     @Test func `Requests beyond the budget end as rate-limited without a call`() async throws {
@@ -40,11 +40,11 @@ struct BudgetTests {
             #expect(try await harness.calls(to: "hotpepper") == 5)
 
             // The worker reports its calls within about a second.
-            try await eventually("all calls are told of") { try await Self.gauge("used_calls", in: harness) == 5 }
-            #expect(try await Self.gauge("calls", in: harness) == 5)
-            #expect(try await Self.gauge("left_calls", in: harness) == 0)
+            try await eventually("all calls are told of") { try await Self.gauge("_used", in: harness) == 5 }
+            #expect(try await Self.gauge("", in: harness) == 5)
+            #expect(try await Self.gauge("_left", in: harness) == 0)
             #expect(try await harness.get("/status").body.contains(#""breakerReason":"budget-used-up""#))
-            #expect(try await harness.awaitedLogLines(with: "80 % of the daily call budget is used") == 1)
+            #expect(try await harness.awaitedLogLines(with: "80 % of a budget is used") == 1)
             #expect(try await Self.command([], in: harness).contains("100 %"))
         }
     }
@@ -113,11 +113,11 @@ struct BudgetTests {
     @Test func `An order for no worker fails and names the number of workers with a budget`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let bound = try await Self.command(["set", "hotpepper", "7", "--yes"], in: harness)
-            #expect(bound.contains("1 worker has a daily budget of hotpepper"))
+            #expect(bound.contains("1 worker has the budget hotpepper"))
 
             let unbound = try await Self.command(["set", "google-places", "100", "--yes"], in: harness, code: 1)
             #expect(unbound.contains("0 workers of the group"))
-            #expect(unbound.contains("providers.googlePlaces.callsPerDay"))
+            #expect(unbound.contains("providers.<name>.budgets"))
             let stranger = ["KAFKA_GROUP_ID": "nobody"]
             let strangers = try await Self.command(["reset", "hotpepper", "--yes"], in: harness, stranger, code: 1)
             #expect(strangers.contains("0 workers"))
@@ -140,7 +140,7 @@ struct BudgetTests {
             try await harness.send(WorkerHarness.requests("after", 5))
             #expect(try await harness.outcomes(5).values.allSatisfy { $0.code == "rate-limited" })
             #expect(try await harness.calls(to: "hotpepper") == 1)
-            #expect(try await Self.gauge("left_calls", in: harness) == 0)
+            #expect(try await Self.gauge("_left", in: harness) == 0)
         }
     }
 
@@ -149,8 +149,8 @@ struct BudgetTests {
     /// Returns the messages of a group with calls of this day and the next ones, and an operator's order for it.
     private static func foreignMessages(_ number: Int) -> [BudgetMessage] {
         let day = String(Date().formatted(.iso8601).prefix(10))
-        let entry = BudgetMessage.Entry("hotpepper", day: day, limit: 5, take: 5)
-        let order = BudgetMessage.Order("hotpepper", day: day, limit: 1, time: day)
+        let entry = BudgetMessage.Entry("hotpepper", period: day, limit: 5, take: 5)
+        let order = BudgetMessage.Order("hotpepper", period: day, limit: 1, time: day)
         return [
             BudgetMessage(sender: "worker \(number)", number: 1, entries: [entry]),
             BudgetMessage(sender: "person \(number)", number: 1, order: order),
@@ -166,7 +166,7 @@ struct BudgetTests {
             let failed = try await Self.command(
                 ["set", "hotpepper", "7", "--yes"], in: harness, ["PROVIDERS_HOTPEPPER_DAY_BEGINS": other], code: 1)
             #expect(failed.contains("0 of 1 workers have acknowledged the order for "))
-            #expect(try await Self.gauge("calls", in: harness) == 5)
+            #expect(try await Self.gauge("", in: harness) == 5)
         }
     }
 
@@ -189,7 +189,7 @@ struct BudgetTests {
             try await eventually("the command ends", within: .seconds(120)) { !program.isRunning }
             #expect(program.code == 0, "\(program.error)")
             #expect(Int(Date().timeIntervalSince1970) > midnight, "the answer came after midnight")
-            try await eventually("the new day has the budget") { try await Self.gauge("calls", in: harness) == 7 }
+            try await eventually("the new day has the budget") { try await Self.gauge("", in: harness) == 7 }
         }
     }
 

@@ -103,3 +103,10 @@ public actor SearchActor {
 
     public func leave() -> [FleetMessage] { worker.leave() }
 }
+
+extension BudgetMember {
+    /// Makes a member with one daily budget of Hot Pepper calls.
+    public convenience init(name: String, calls: Int, reserve: BudgetReserve = .units(0), at now: Instant) {
+        self.init(name: name, budgets: [Budget(.hotpepper, limit: calls, reserve: reserve)], at: now)
+    }
+}

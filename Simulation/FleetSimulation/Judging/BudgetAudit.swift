@@ -46,19 +46,19 @@ struct BudgetAudit {
         let process = message.sender.split(separator: "-").dropLast().joined(separator: "-")
 
         for entry in message.entries {
-            var day = days[entry.day] ?? Day(highestSince: limit)
+            var day = days[entry.period] ?? Day(highestSince: limit)
             day.taken -= min(day.taken, entry.giveBack)
             day.told += entry.made.values.reduce(0, +)
             let granted = min(entry.take, max(0, (day.ordered ?? limit) - day.taken))
             day.taken += granted
-            days[entry.day] = day
-            grants.append(Grant(time: time, process: process, day: entry.day, calls: granted - entry.giveBack))
+            days[entry.period] = day
+            grants.append(Grant(time: time, process: process, day: entry.period, calls: granted - entry.giveBack))
         }
         if let order = message.order { take(order) }
     }
 
     private mutating func take(_ order: BudgetMessage.Order) {
-        var day = days[order.day] ?? Day(highestSince: limit)
+        var day = days[order.period] ?? Day(highestSince: limit)
         if let limit = order.limit {
             day.ordered = limit
             day.highestSince = max(day.highestSince, limit)
@@ -69,7 +69,7 @@ struct BudgetAudit {
             day.allowedBefore += day.highestSince
             day.highestSince = day.ordered ?? limit
         }
-        days[order.day] = day
+        days[order.period] = day
     }
 }
 

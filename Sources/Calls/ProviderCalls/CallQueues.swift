@@ -6,17 +6,32 @@ public import LocationSearch
 ///
 /// All functions must be called on the actor to which the queues belong.
 public protocol CallQueues {
-    /// Returns whether a new call of the class to the provider would be granted soon.
-    func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool
+    /// Returns the line in which the first call for a request waits.
+    func line(of request: SearchRequest, at service: any PlaceService) -> CallLine
 
-    /// Returns the number of calls per second that this loop may make to the provider; `nil` without a limit.
-    func pace(of provider: ProviderID) -> Double?
+    /// Returns whether a new call of the class in the line would be granted soon.
+    func hasShortLine(for requestClass: RequestClass, in line: CallLine) -> Bool
 
-    /// Records how many requests wait to begin at each provider. The numbers count towards this loop's demand for quota.
-    func noteWaiting(_ waiting: [ProviderID: WaitingRequests])
+    /// Returns the number of calls per second that this loop may make from the line; `nil` without a limit.
+    func pace(of line: CallLine) -> Double?
+
+    /// Records how many requests wait to begin in each line. The numbers count towards this loop's demand for quota.
+    func noteWaiting(_ waiting: [CallLine: WaitingRequests])
 
     /// Calls `wake` whenever a queue has become shorter.
     func onShorterLine(_ wake: @escaping @Sendable () -> Void)
+}
+
+/// The calls of one provider that have the same limits.
+public struct CallLine: Sendable, Hashable {
+    public let provider: ProviderID
+    /// The number of the provider's group of calls; `nil`: all of them.
+    public let group: Int?
+
+    public init(_ provider: ProviderID, group: Int? = nil) {
+        self.provider = provider
+        self.group = group
+    }
 }
 
 /// The number of requests that wait to begin.
@@ -30,5 +45,11 @@ public struct WaitingRequests: Sendable, Hashable {
         self.interactive = interactive
         self.batch = batch
         self.tenants = tenants
+    }
+
+    public static func += (sum: inout WaitingRequests, more: WaitingRequests) {
+        sum.interactive += more.interactive
+        sum.batch += more.batch
+        sum.tenants += more.tenants
     }
 }

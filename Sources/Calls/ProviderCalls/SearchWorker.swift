@@ -28,7 +28,7 @@ public final class SearchWorker: SearchReporting {
 
     /// - Parameter policies: the policy of each provider; a provider without one has the defaults.
     /// - Parameter name: this loop's name in the fleet: unique, and a new one at each start of the process.
-    /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
+    /// - Parameter budgets: what the fleet may use in a day or month; `nil`: no provider has a budget.
     /// - Parameter timekeeper: timers of the actor.
     /// - Parameter random: the source of jitter.
     public init(
@@ -44,9 +44,15 @@ public final class SearchWorker: SearchReporting {
         self.random = random
         self.observer = observer
         quota = QuotaMember(
-            name: name,
-            shares: policies.compactMapValues { $0.rateLimit == nil ? nil : $0.share }, budgets: budgets,
+            name: name, shares: Self.shares(policies), budgets: budgets,
             batchFloor: policies.values.first?.fairness.batchFloor, clock: clock)
+    }
+
+    /// Returns how each rate limit is shared, by the limit's name.
+    private static func shares(_ policies: [ProviderID: ProviderPolicy]) -> [String: FleetShare] {
+        policies.reduce(into: [:]) { shares, provider in
+            for limit in provider.value.limitNames(of: provider.key) { shares[limit] = provider.value.share }
+        }
     }
 
     // MARK: - Searches
@@ -109,8 +115,8 @@ public final class SearchWorker: SearchReporting {
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper,
             startCall: { [unowned self] in startCall($0, of: client(of: id)) },
             onEnd: { [unowned self] in takeResult(of: $0) }, random: random,
-            budget: quota.budget(of: id), observer: observer)
-        quota.add(new)
+            accounts: quota.accounts(of: id), observer: observer)
+        for share in new.shares { quota.add(share) }
         clients.append(new)
         if controls != LaneControls() { apply(controls, to: new) }
         new.onShorterLine = wake
@@ -144,7 +150,7 @@ public final class SearchWorker: SearchReporting {
 // MARK: - The fleet
 
 extension SearchWorker: FleetMember {
-    public var sharesByPartitions: Bool { policies.values.contains { $0.rateLimit != nil && $0.share.isShared } }
+    public var sharesByPartitions: Bool { policies.values.contains { $0.hasRateLimit && $0.share.isShared } }
 
     public var usesMessages: Bool { hasBudgets || policies.values.contains(where: \.sharesByDemand) }
 
@@ -162,14 +168,18 @@ extension SearchWorker: FleetMember {
 }
 
 extension SearchWorker: CallQueues {
-    public func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
-        client(of: provider).hasShortLine(for: requestClass)
+    public func line(of request: SearchRequest, at service: any PlaceService) -> CallLine {
+        CallLine(service.id, group: client(of: service.id).group(of: request, at: service))
     }
 
-    public func pace(of provider: ProviderID) -> Double? { client(of: provider).pace }
+    public func hasShortLine(for requestClass: RequestClass, in line: CallLine) -> Bool {
+        client(of: line.provider).hasShortLine(for: requestClass, in: line.group)
+    }
 
-    public func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {
-        for client in clients { client.waitingToBegin = waiting[client.id] ?? WaitingRequests() }
+    public func pace(of line: CallLine) -> Double? { client(of: line.provider).pace(of: line.group) }
+
+    public func noteWaiting(_ waiting: [CallLine: WaitingRequests]) {
+        for client in clients { client.noteWaiting(waiting) }
     }
 
     public func onShorterLine(_ wake: @escaping @Sendable () -> Void) {

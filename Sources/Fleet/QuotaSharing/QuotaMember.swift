@@ -1,9 +1,10 @@
 public import Basics
 public import LocationSearch
 
-/// A provider's rate limit on one loop, which has a share of the fleet's limit.
+/// A rate limit of a provider or of one of its methods on one loop, which has a share of the fleet's limit.
 public protocol SharedRateLimit: AnyObject {
-    var id: ProviderID { get }
+    /// Its name in the fleet, such as `google-places` or `google-places/searchText`.
+    var name: String { get }
 
     /// Updates the share, if the limit is shared by partitions or by processes.
     func assign(_ assigned: Int, of partitions: Int)
@@ -15,7 +16,7 @@ public protocol SharedRateLimit: AnyObject {
     func take(_ share: LoopShare, at now: Instant)
 }
 
-/// One loop's membership in its fleet: leases of rate limits, and reservations of daily call budgets.
+/// One loop's membership in its fleet: leases of rate limits, and reservations of budgets.
 ///
 /// Not `Sendable`: it belongs to one actor, as do the limits that are added to it.
 public final class QuotaMember {
@@ -23,57 +24,50 @@ public final class QuotaMember {
     private struct Limit {
         let limiter: any SharedRateLimit
         let isByDemand: Bool
-        let name: String
     }
 
-    private let shares: [ProviderID: FleetShare]
+    private let shares: [String: FleetShare]
     private let clock: any MonotonicClock
     private var limits: [Limit] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
     /// The leases granted and received; `nil` if no limit is shared by demand.
     private let leases: LeaseMember?
     private let budgets: BudgetPolicy?
-    /// `nil` if no provider has a daily budget.
+    /// `nil` if no provider has a budget.
     private let reservations: BudgetMember?
 
     /// - Parameters:
     ///   - name: this loop's name in the fleet: unique, and new after each start of the process.
-    ///   - shares: how each rate limit is shared; a provider without a limit is missing.
-    ///   - budgets: the daily call budgets of the fleet; `nil`: no provider has one.
+    ///   - shares: how each rate limit is shared, by name.
+    ///   - budgets: the budgets of the fleet; `nil`: no provider has one.
     ///   - batchFloor: the fraction of its share of a rate limit that a member keeps for its batch work, 0 to 1.
     ///     Interactive demand of others does not reduce it. `nil`: the default of one twentieth.
     public init(
-        name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,
+        name: String, shares: [String: FleetShare], budgets: BudgetPolicy? = nil,
         batchFloor: Double? = nil, clock: any MonotonicClock
     ) {
         self.shares = shares
         self.budgets = budgets
         self.clock = clock
 
-        reservations = budgets.map { budgets in
-            BudgetMember(
-                name: name, budgets: Self.byName(budgets.callsPerDay), reserves: Self.byName(budgets.reserved),
-                at: clock.now)
-        }
+        reservations = budgets.map { BudgetMember(name: name, budgets: $0.budgets, at: clock.now) }
 
-        let leased = shares.filter { $0.value == .byDemand }.keys.map(\.rawValue)
+        let leased = shares.filter { $0.value == .byDemand }.keys.sorted()
         leases = leased.isEmpty ? nil : LeaseMember(name: name, limits: leased, batchFloor: batchFloor, at: clock.now)
-    }
-
-    private static func byName<Value>(_ values: [ProviderID: Value]) -> [String: Value] {
-        values.reduce(into: [:]) { $0[$1.key.rawValue] = $1.value }
     }
 
     // MARK: - Providers
 
-    /// Adds a provider's rate limit, and keeps its share up to date.
+    /// Adds a rate limit, and keeps its share up to date.
     public func add(_ limit: any SharedRateLimit) {
         limit.assign(ownership.assigned.count, of: ownership.partitions)
-        limits.append(Limit(limiter: limit, isByDemand: shares[limit.id] == .byDemand, name: limit.id.rawValue))
+        limits.append(Limit(limiter: limit, isByDemand: shares[limit.name] == .byDemand))
     }
 
-    /// Returns the account of a provider's daily call budget; `nil` if it has none.
-    public func budget(of provider: ProviderID) -> BudgetAccount? { reservations?.account(provider.rawValue) }
+    /// Returns the accounts of a provider's budgets.
+    public func accounts(of provider: ProviderID) -> [BudgetAccount] {
+        reservations?.accounts.filter { $0.budget.provider == provider } ?? []
+    }
 
     // MARK: - Events
 
@@ -125,7 +119,8 @@ public final class QuotaMember {
 
     private func tickBudgets(at now: Instant) -> FleetTick {
         guard let reservations, let budgets else { return FleetTick() }
-        let message = reservations.tick(Self.byName(budgets.days(now)), at: now)
+        let periods = budgets.periods(now)
+        let message = reservations.tick(at: now) { periods[$0.provider]?[$0.span] }
         review(reservations, at: now)
 
         return FleetTick(
@@ -136,17 +131,14 @@ public final class QuotaMember {
 
     private func review(_ reservations: BudgetMember, at now: Instant) {
         reservations.review(at: now)
-        for provider in reservations.takeWarnings() {
-            guard let id = ProviderID(rawValue: provider), let account = reservations.account(provider) else {
-                continue
-            }
-            budgets?.onWarning(id, account.status)
+        for name in reservations.takeWarnings() {
+            if let account = reservations.account(name) { budgets?.onWarning(account.status(at: now)) }
         }
     }
 
     private func tickLeases(at now: Instant) -> FleetTick {
         guard let leases else { return FleetTick() }
-        for limit in limits { leases.setDemand(limit.limiter.demand(at: now), of: limit.name) }
+        for limit in limits { leases.setDemand(limit.limiter.demand(at: now), of: limit.limiter.name) }
 
         // From here on, the shares that this message leases out are not used.
         let message = leases.tick(at: now)
@@ -159,7 +151,7 @@ public final class QuotaMember {
     private func updateShares(at now: Instant) {
         guard let leases else { return }
         for limit in limits where limit.isByDemand {
-            limit.limiter.take(leases.loopShare(of: limit.name, at: now), at: now)
+            limit.limiter.take(leases.loopShare(of: limit.limiter.name, at: now), at: now)
         }
     }
 

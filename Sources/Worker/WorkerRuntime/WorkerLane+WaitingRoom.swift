@@ -42,10 +42,12 @@ extension WorkerLane {
         guard let request else { return nil }
 
         request.wait.candidates = decoded.map(runner.candidates) ?? []
-        let providers = request.wait.candidates.map(\.id)
+        let lines = decoded.map { decoded in
+            request.wait.candidates.map { room.calls.line(of: decoded.request, at: $0) }
+        } ?? []
         let time = decoded.flatMap(runner.timeToLastCall)
-        if let provider = providers.first, let time, time > .zero,
-            let wait = room.expectedWait(of: request.flow, for: providers), wait > time
+        if let provider = lines.first?.provider, let time, time > .zero,
+            let wait = room.expectedWait(of: request.flow, for: lines), wait > time
         {
             request.wait.refusal = .turnTooLate(at: provider, retryAfter: wait)
         }
@@ -53,8 +55,8 @@ extension WorkerLane {
         if let decoded { request.keep(decoded) }
         // An expired search does not supersede others of its session.
         let isInTime = time.map { $0 > .zero } ?? true
-        let needsCall = !providers.isEmpty && request.wait.refusal == nil && isInTime
-        room.enter(request, for: needsCall ? providers : [], atMost: needsCall ? time : nil)
+        let needsCall = !lines.isEmpty && request.wait.refusal == nil && isInTime
+        room.enter(request, for: needsCall ? lines : [], atMost: needsCall ? time : nil)
         room.adaptReading(of: partition)
         if isInTime, let decoded { endSuperseded(by: request, decoded) }
         return request

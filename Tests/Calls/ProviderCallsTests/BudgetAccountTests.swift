@@ -14,14 +14,14 @@ struct BudgetAccountTests {
         let member: BudgetMember
         let account: BudgetAccount
         let calls: QueuedCalls
-        var day = 23
+        var period = 23
         var log: [BudgetMessage] = []
         var results: [Result<BudgetAccount.Permit?, CallFailure>] = []
 
         init(budget: Int, time: VirtualTime) throws {
             self.time = time
-            member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
-            account = try #require(member.account("p"))
+            member = BudgetMember(name: "m", calls: budget, at: time.now)
+            account = try #require(member.account("hotpepper"))
             calls = QueuedCalls(budget: account, time: time)
         }
 
@@ -35,7 +35,7 @@ struct BudgetAccountTests {
         func ask(within timeout: Duration = .seconds(5)) async {
             do throws(CallFailure) {
                 var grant = try await calls.grant(startingBefore: time.now + timeout)
-                let permit = grant.begin()
+                let permit = grant.begin().first?.permit
                 if let permit { account.noteMade(permit, as: "search", at: time.now) }
                 results.append(.success(permit))
             } catch {
@@ -52,8 +52,8 @@ struct BudgetAccountTests {
 
         /// Runs a tick. Its message is in the log at once.
         func tick() {
-            let end = time.start + .seconds(3600 * (day - 22))
-            let message = member.tick(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
+            let end = time.start + .seconds(3600 * (period - 22))
+            let message = member.tick(at: time.now) { _ in BudgetPeriod(label: "2026-11-\(period)", end: end) }
             if let message { append(message) }
         }
     }
@@ -99,7 +99,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `Calls beyond the budget are told when the next day begins`() throws {
+    @Test func `Calls beyond the budget are told when the next period begins`() throws {
         try world(budget: 3) { time, owner, loop in
             loop.begin()
             ask(loop, 5, on: owner)
@@ -125,7 +125,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `The next day has new calls`() throws {
+    @Test func `The next period has new calls`() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
             loop.tick()
@@ -133,7 +133,7 @@ struct BudgetAccountTests {
             time.run(for: .milliseconds(100))
             loop.tick()
             time.run(for: .seconds(3600))
-            loop.day = 24
+            loop.period = 24
             loop.tick()
             ask(loop, on: owner)
             loop.tick()
@@ -142,7 +142,7 @@ struct BudgetAccountTests {
         }
     }
 
-    @Test func `A call reserved before midnight does not count for the new day`() throws {
+    @Test func `A call reserved before midnight does not count for the new period`() throws {
         try world(budget: 8) { time, owner, loop in
             loop.begin()
             loop.tick()
@@ -156,11 +156,11 @@ struct BudgetAccountTests {
             time.run(for: .seconds(3600))
             #expect(!loop.account.isCurrent(permit, at: time.now))
             #expect(loop.account.take(at: time.now) == nil)
-            loop.day = 24
+            loop.period = 24
             loop.tick()
             loop.account.putBack(permit)
 
-            let granted = loop.member.accounts[0].today?.day.taken ?? 0
+            let granted = loop.member.accounts[0].current?.period.taken ?? 0
             var count = 0
             while loop.account.take(at: time.now) != nil { count += 1 }
             #expect(count == granted, "what was put back is of yesterday")
@@ -200,7 +200,7 @@ struct BudgetAccountTests {
             loop.append(
                 BudgetMessage(
                     sender: "cli", number: 1,
-                    order: BudgetMessage.Order("p", day: "2026-11-23", limit: 2, time: "now")))
+                    order: BudgetMessage.Order("hotpepper", period: "2026-11-23", limit: 2, time: "now")))
             #expect(told.value == 0, "others may take them")
             time.run(for: .milliseconds(100))
             loop.tick()
@@ -218,14 +218,14 @@ struct BudgetAccountTests {
             time.settle()
             loop.tick()
             time.settle()
-            #expect(loop.member.accounts[0].today?.day.taken ?? 0 > 1)
+            #expect(loop.member.accounts[0].current?.period.taken ?? 0 > 1)
             let last = loop.member.leave(at: time.now)
             loop.append(try #require(last))
 
-            let today = try #require(loop.member.accounts[0].today)
-            #expect(today.day.taken == 1)
-            #expect(today.day.used == 1)
-            #expect(today.day.left == 99)
+            let today = try #require(loop.member.accounts[0].current)
+            #expect(today.period.taken == 1)
+            #expect(today.period.used == 1)
+            #expect(today.period.left == 99)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuotaSharing
 @testable import Resilience
 
-/// The part of a day's budget that is kept for interactive requests.
+/// The part of a period's budget that is kept for interactive requests.
 struct BudgetClassesTests {
     /// Loops with one budgeted provider each, and the log in which all of them reserve.
     private final class Fleet {
@@ -14,18 +14,18 @@ struct BudgetClassesTests {
         let members: [BudgetMember]
         let calls: [QueuedCalls]
         private(set) var log: [BudgetMessage] = []
-        private let day: BudgetDay
+        private let period: BudgetPeriod
         var permits: [RequestClass: Int] = [:]
         var errors: [RequestClass: [CallEnding]] = [:]
 
         init(_ reserves: [BudgetReserve], budget: Int, time: VirtualTime) throws {
             self.time = time
-            day = BudgetDay(label: "2026-11-23", end: time.start + .seconds(3600))
+            period = BudgetPeriod(label: "2026-11-23", end: time.start + .seconds(3600))
             members = reserves.enumerated().map { index, reserve in
-                BudgetMember(name: "m\(index)", budgets: ["p": budget], reserves: ["p": reserve], at: time.now)
+                BudgetMember(name: "m\(index)", calls: budget, reserve: reserve, at: time.now)
             }
             calls = try members.map {
-                let access = try #require($0.account("p"))
+                let access = try #require($0.account("hotpepper"))
                 return QueuedCalls(budget: access, time: time)
             }
             for member in members { member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
@@ -43,7 +43,7 @@ struct BudgetClassesTests {
         /// Runs a tick of all members. Its messages are in the log at once.
         func tick() {
             for member in members {
-                if let message = member.tick(["p": day], at: time.now) { append(message) }
+                if let message = member.tick(at: time.now, { _ in period }) { append(message) }
             }
         }
 
@@ -53,9 +53,7 @@ struct BudgetClassesTests {
             do throws(CallFailure) {
                 var grant = try await calls[member].grant(
                     in: Flow(`class`), for: owner, startingBefore: time.now + timeout)
-                if let permit = grant.begin() {
-                    calls[member].limits.budget?.noteMade(permit, as: "search", at: time.now)
-                }
+                for (account, permit) in grant.begin() { account.noteMade(permit, as: "search", at: time.now) }
                 permits[`class`, default: 0] += 1
             } catch {
                 errors[`class`, default: []].append(CallEnding(error))
@@ -88,7 +86,7 @@ struct BudgetClassesTests {
 
     /// One member makes batch calls as fast as it can, another one makes interactive calls every now and then.
     @Test func `Interactive requests are served when batch requests get no more calls`() throws {
-        try world([.part(0.1), .calls(100)], budget: 1000) { time, owner, fleet in
+        try world([.part(0.1), .units(100)], budget: 1000) { time, owner, fleet in
             fleet.tick()
             for step in 0..<600 {
                 for _ in 0..<3 { ask(fleet, 0, of: .batch, on: owner, within: .seconds(2)) }
@@ -118,7 +116,7 @@ struct BudgetClassesTests {
             }
             #expect(fleet.permits[.batch] == 90)
             #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
-            #expect(fleet.members[0].accounts[0].today?.day.left == 10, "what it held is given back")
+            #expect(fleet.members[0].accounts[0].current?.period.left == 10, "what it held is given back")
 
             for _ in 0..<12 {
                 ask(fleet, 1, of: .interactive, on: owner)
@@ -130,14 +128,14 @@ struct BudgetClassesTests {
             }
             #expect(fleet.permits[.batch] == 90)
             #expect(fleet.permits[.interactive] == 10)
-            #expect(fleet.errors[.interactive]?.count == 2, "the day is used up")
+            #expect(fleet.errors[.interactive]?.count == 2, "the period is used up")
             #expect(fleet.errors[.interactive]?.contains(where: Self.isKept) == false)
         }
     }
 
     /// A batch call waits for the log. An interactive call that comes later gets the first permit.
     @Test func `A waiting batch call does not delay an interactive one`() throws {
-        try world([.calls(1)], budget: 3) { time, owner, fleet in
+        try world([.units(1)], budget: 3) { time, owner, fleet in
             ask(fleet, of: .batch, on: owner)
             time.settle()
             ask(fleet, of: .interactive, on: owner)
@@ -153,7 +151,7 @@ struct BudgetClassesTests {
 
     /// An interactive request joins one of the waiting batch calls.
     @Test func `A promoted batch call may use the interactive reserve`() throws {
-        try world([.calls(10)], budget: 10) { time, owner, fleet in
+        try world([.units(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
             for caller in [nil, request, nil] { ask(fleet, of: .batch, for: caller, on: owner) }
             time.settle()
@@ -170,7 +168,7 @@ struct BudgetClassesTests {
     }
 
     @Test func `A promoted call that gets no permit in time leaves the queue`() throws {
-        try world([.calls(10)], budget: 10) { time, owner, fleet in
+        try world([.units(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
             ask(fleet, of: .batch, for: request, on: owner, within: .seconds(1))
             time.settle()
@@ -201,15 +199,15 @@ struct BudgetClassesTests {
         }
     }
 
-    /// After an operator's order, the additional calls of the day are for batch requests too.
+    /// After an operator's order, the additional calls of the period are for batch requests too.
     @Test func `Batch calls continue when an operator raises the budget`() throws {
-        try world([.calls(10)], budget: 10) { time, owner, fleet in
+        try world([.units(10)], budget: 10) { time, owner, fleet in
             fleet.tick()
             ask(fleet, of: .batch, on: owner)
             time.settle()
             #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
 
-            let order = BudgetMessage.Order("p", day: "2026-11-23", limit: 12, time: "now")
+            let order = BudgetMessage.Order("hotpepper", period: "2026-11-23", limit: 12, time: "now")
             fleet.append(BudgetMessage(sender: "cli", number: 1, order: order))
             for _ in 0..<4 {
                 ask(fleet, of: .batch, on: owner)
@@ -224,7 +222,7 @@ struct BudgetClassesTests {
     }
 
     @Test func `A cancelled batch call leaves the queue`() throws {
-        try world([.calls(1)], budget: 10) { time, owner, fleet in
+        try world([.units(1)], budget: 10) { time, owner, fleet in
             let first = Task.immediate(executorPreference: time) {
                 _ = owner
                 await fleet.ask(0, of: .batch, within: .seconds(5))
@@ -240,7 +238,7 @@ struct BudgetClassesTests {
     }
 
     @Test func `Nothing is kept without the setting`() throws {
-        try world([.calls(0)], budget: 20) { time, owner, fleet in
+        try world([.units(0)], budget: 20) { time, owner, fleet in
             fleet.tick()
             for _ in 0..<30 {
                 ask(fleet, of: .batch, on: owner)
@@ -253,7 +251,7 @@ struct BudgetClassesTests {
     }
 
     static let reserves: [(text: String, reserve: BudgetReserve?, ofAThousand: Int)] = [
-        ("0", .calls(0), 0), ("250", .calls(250), 250), ("2000", .calls(2000), 1000), ("10%", .part(0.1), 100),
+        ("0", .units(0), 0), ("250", .units(250), 250), ("2000", .units(2000), 1000), ("10%", .part(0.1), 100),
         ("0.25%", .part(0.0025), 3), ("100%", .part(1), 1000), ("0%", .part(0), 0), ("101%", nil, 0), ("-1", nil, 0),
         ("-1%", nil, 0), ("nan%", nil, 0), ("10 %", nil, 0), ("%", nil, 0), ("1.5", nil, 0), ("", nil, 0),
     ]
@@ -262,6 +260,6 @@ struct BudgetClassesTests {
         text: String, reserve: BudgetReserve?, calls: Int
     ) {
         #expect(BudgetReserve(text: text) == reserve)
-        #expect((reserve?.calls(of: 1000) ?? 0) == calls)
+        #expect((reserve?.units(of: 1000) ?? 0) == calls)
     }
 }

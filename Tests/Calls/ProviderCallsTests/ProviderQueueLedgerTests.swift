@@ -19,7 +19,7 @@ struct ProviderQueueLedgerTests {
         let member: BudgetMember
         let calls: QueuedCalls
         var random: SplitMix64
-        private let day: BudgetDay
+        private let period: BudgetPeriod
         private var offset: Int64 = 0
         private(set) var begun: [Duration] = []
         private(set) var underWay = 0
@@ -29,10 +29,9 @@ struct ProviderQueueLedgerTests {
         init(_ time: VirtualTime, seed: UInt64) throws {
             self.time = time
             random = SplitMix64(state: seed)
-            day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
-            member = BudgetMember(
-                name: "m", budgets: ["p": Self.budget], reserves: ["p": .calls(20)], at: time.now)
-            let access = try #require(member.account("p"))
+            period = BudgetPeriod(label: "2026-11-23", end: time.now + .seconds(3600))
+            member = BudgetMember(name: "m", calls: Self.budget, reserve: .units(20), at: time.now)
+            let access = try #require(member.account("hotpepper"))
             var concurrency = ConcurrencyLimit.Configuration(maximum: Self.maximum)
             concurrency.isAdaptive = Bool.random(using: &random)
             calls = QueuedCalls(rate: Self.rate, concurrency: concurrency, budget: access, time: time)
@@ -42,7 +41,7 @@ struct ProviderQueueLedgerTests {
 
         /// Runs a tick. Its message is in the log at once.
         func tick() {
-            guard let message = member.tick(["p": day], at: time.now) else { return }
+            guard let message = member.tick(at: time.now, { _ in period }) else { return }
             member.read(message, at: offset, now: time.now)
             offset += 1
             member.review(at: time.now)
@@ -65,8 +64,9 @@ struct ProviderQueueLedgerTests {
         }
 
         private func begin(_ grant: inout Grant) {
-            guard let permit = grant.begin() else { return faults.append("a call without a part of the budget") }
-            calls.limits.budget?.noteMade(permit, as: "search", at: time.now)
+            let permits = grant.begin()
+            if permits.isEmpty { faults.append("a call without a part of the budget") }
+            for (account, permit) in permits { account.noteMade(permit, as: "search", at: time.now) }
             if calls.limits.breaker.openUntil(at: time.now) != nil { faults.append("a call while the breaker is open") }
             if calls.limits.bucket.pausedUntil(at: time.now) != nil { faults.append("a call during a pause") }
             begun.append(time.elapsed)
@@ -119,9 +119,9 @@ struct ProviderQueueLedgerTests {
             #expect(world.begun.count > 50 && world.begun.count <= World.budget)
             #expect(Double(world.begun.mostInASecond) <= World.rate.perSecond + World.rate.burst)
             #expect(world.calls.limits.bucket.statistics.admitted == world.begun.count)
-            #expect(world.member.accounts[0].status.used == world.begun.count)
+            #expect(world.member.accounts[0].status(at: world.time.now).used == world.begun.count)
             #expect(world.calls.queue.concurrencyStatistics.inFlight == 0)
-            #expect(world.calls.queue.rateStatistics.waiting == 0)
+            #expect(world.calls.queue.rateStatistics().waiting == 0)
             #expect(time.timerCount == 0)
         }
     }
@@ -143,7 +143,7 @@ struct ProviderQueueLedgerTests {
                 tasks.append(task)
             }
             time.settle()
-            #expect(calls.queue.rateStatistics.waiting == waits - 100)
+            #expect(calls.queue.rateStatistics().waiting == waits - 100)
             time.run(for: .seconds(2))
             #expect(ended.value == 300)
 

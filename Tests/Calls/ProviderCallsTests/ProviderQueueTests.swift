@@ -14,19 +14,19 @@ struct ProviderQueueTests {
         let time: VirtualTime
         let member: BudgetMember
         let calls: QueuedCalls
-        private let day: BudgetDay
+        private let period: BudgetPeriod
 
         init(_ time: VirtualTime) throws {
             self.time = time
-            day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
-            member = BudgetMember(name: "m", budgets: ["p": 10], reserves: ["p": .calls(10)], at: time.now)
-            let access = try #require(member.account("p"))
+            period = BudgetPeriod(label: "2026-11-23", end: time.now + .seconds(3600))
+            member = BudgetMember(name: "m", calls: 10, reserve: .units(10), at: time.now)
+            let access = try #require(member.account("hotpepper"))
             calls = QueuedCalls(budget: access, time: time)
             member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
         }
 
         /// Runs a tick, and returns its message.
-        func tick() -> BudgetMessage? { member.tick(["p": day], at: time.now) }
+        func tick() -> BudgetMessage? { member.tick(at: time.now) { _ in period } }
 
         func read(_ message: BudgetMessage) {
             member.read(message, at: 0, now: time.now)
@@ -55,8 +55,8 @@ struct ProviderQueueTests {
         }
     }
 
-    /// The last calls of a day are kept for interactive requests: a batch request is rejected, and the provider stays open.
-    @Test func `A batch request without a call of the day does not close the provider`() throws {
+    /// The last calls of a period are kept for interactive requests: a batch request is rejected, and the provider stays open.
+    @Test func `A batch request without a call of the period does not close the provider`() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             _ = loop.tick()
@@ -139,7 +139,7 @@ struct ProviderQueueTests {
             calls.queue.serve()
             time.settle()
             #expect(calls.limits.bucket.statistics.admitted == granted)
-            #expect(calls.queue.rateStatistics.waiting == 0)
+            #expect(calls.queue.rateStatistics().waiting == 0)
             #expect(time.timerCount == 0)
         }
     }
@@ -160,17 +160,17 @@ struct ProviderQueueTests {
     /// Two members take and return the only call of a budget repeatedly. The provider is closed once.
     @Test func `A budget that others use up again closes the provider once`() throws {
         try world { time, owner in
-            let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)
-            let access = try #require(member.account("p"))
+            let member = BudgetMember(name: "m", calls: 1, at: time.now)
+            let access = try #require(member.account("hotpepper"))
             let (calls, results, shut) = (QueuedCalls(budget: access, time: time), Log<CallEnding?>(), Log<Bool>())
             access.onUsedUp = { shut.note($0 != nil) }
             member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
-            let day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
-            _ = member.tick(["p": day], at: time.now)
+            let period = BudgetPeriod(label: "2026-11-23", end: time.now + .seconds(3600))
+            _ = member.tick(at: time.now) { _ in period }
 
             var offset: Int64 = 0
             func append(take: Int, giveBack: Int) {
-                var entry = BudgetMessage.Entry("p", day: day.label, limit: 1, made: [:])
+                var entry = BudgetMessage.Entry("hotpepper", period: period.label, limit: 1, made: [:])
                 (entry.take, entry.giveBack) = (take, giveBack)
                 offset += 1
                 let message = BudgetMessage(sender: "other", number: UInt64(offset), entries: [entry])

@@ -22,7 +22,7 @@ struct RateBucketTests {
             calls = QueuedCalls(rate: limit, share: share, time: time)
         }
 
-        var statistics: RateBucket.Statistics { calls.queue.rateStatistics }
+        var statistics: RateBucket.Statistics { calls.queue.rateStatistics() }
 
         func ask(_ name: Int = 0, within patience: Duration = .seconds(5)) async {
             do throws(CallFailure) {

@@ -47,20 +47,22 @@ extension SearchWorkerTests {
     }
 
     private func budgeted(
-        _ calls: Int, reserved: BudgetReserve = .calls(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
+        _ calls: Int, reserve: BudgetReserve = .units(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
     ) async -> (SearchActor, BudgetLog) {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let begin = clock.now
-        let budgets = BudgetPolicy(callsPerDay: [.hotpepper: calls], reserved: [.hotpepper: reserved]) { now in
+        let budgets = BudgetPolicy([Budget(.hotpepper, limit: calls, reserve: reserve)]) { now in
             let hours = Int(begin.duration(to: now) / .seconds(3600))
-            return [.hotpepper: BudgetDay(label: "2026-11-\(23 + hours)", end: begin + .seconds(3600 * (hours + 1)))]
+            let end = begin + .seconds(3600 * (hours + 1))
+            return [.hotpepper: [.day: BudgetPeriod(label: "2026-11-\(23 + hours)", end: end)]]
         }
         let worker = SearchActor(
             executor: loop, policies: [.hotpepper: policy], name: "m", budgets: budgets, clock: clock,
             taskExecutor: loop, random: SystemRandomNumberGenerator(),
             observer: CallObserver(
-                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
+                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) },
+                onBudget: { [transitions] in transitions.add($0, $1) }))
         _ = await worker.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 0, oldest: 0)))
         return (worker, BudgetLog(worker, clock: clock))
     }
@@ -77,15 +79,16 @@ extension SearchWorkerTests {
             #expect(code(report) == .rateLimited)
             guard case .failure(let error) = report.result else { return }
             #expect(error.retryAfter ?? .zero > .seconds(3500))
-            #expect(error.message.contains("callsPerDay"))
+            #expect(error.account == "hotpepper")
         }
         #expect(service.calls == 3)
-        #expect(transitions.all.map(\.reason) == [.budgetUsedUp])
+        #expect(transitions.all.isEmpty)
+        #expect(transitions.budgets == ["hotpepper is used up"])
 
         let status = try #require(await worker.statuses.first)
         #expect(status.breakerReason == .budgetUsedUp)
-        #expect(status.budget?.calls == 3)
-        #expect(status.budget?.left == 0)
+        #expect(status.budgets.first?.limit == 3)
+        #expect(status.budgets.first?.left == 0)
 
         clock.advance(by: .seconds(3600))
         #expect(code(try await log.serve { await self.ask(worker, [service], self.request("next day")) }) == nil)
@@ -101,7 +104,7 @@ extension SearchWorkerTests {
             await log.tick()
         }
         #expect(service.calls == 3)
-        #expect(await worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
+        #expect(await worker.statuses.first?.budgets.first?.made == ["search/hotpepper": 3])
     }
 
     @Test func `A parked request continues when an operator raises the budget`() async throws {
@@ -111,7 +114,7 @@ extension SearchWorkerTests {
 
         let held = Task { try await log.serve { await self.ask(worker, [service], self.request("held")) } }
         try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        let order = BudgetMessage.Order("hotpepper", day: "2026-11-23", limit: 5, time: "now")
+        let order = BudgetMessage.Order("hotpepper", period: "2026-11-23", limit: 5, time: "now")
         await log.append(.budget(BudgetMessage(sender: "person", number: 1, order: order)))
         #expect(code(try await held.value) == nil)
         #expect(service.calls == 2)
@@ -158,7 +161,7 @@ extension SearchWorkerTests {
     /// The call is made for both, so it may be one of those that are kept for interactive requests.
     @Test func `An interactive request that joins a waiting batch call may use the interactive reserve`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(10, reserved: .calls(10))
+        let (worker, log) = await budgeted(10, reserve: .units(10))
         let batch = (0..<2).map { number in
             let context = RequestContext(since: clock.now, flow: Flow(.batch))
             return Task { await self.ask(worker, [service], self.request("batch \(number)"), context: context) }
@@ -192,8 +195,8 @@ extension SearchWorkerTests {
             clock.advance(by: .milliseconds(50))
             await log.tick()
         }
-        #expect(await worker.statuses.first?.budget?.used == 0)
+        #expect(await worker.statuses.first?.budgets.first?.used == 0)
         for message in await worker.leave() { await log.append(message) }
-        #expect(await worker.statuses.first?.budget?.left == 10)
+        #expect(await worker.statuses.first?.budgets.first?.left == 10)
     }
 }

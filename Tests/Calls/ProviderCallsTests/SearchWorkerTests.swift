@@ -23,6 +23,11 @@ struct SearchWorkerTests {
         func add(_ transition: CircuitBreaker.Transition, cause: SearchError?) {
             seen.withLock { $0.append((transition, cause)) }
         }
+        private let seenBudgets = Mutex<[String]>([])
+        func add(_ budget: Budget, _ time: Duration?) {
+            seenBudgets.withLock { $0.append("\(budget.account) \(time == nil ? "allows calls" : "is used up")") }
+        }
+        var budgets: [String] { seenBudgets.withLock { $0 } }
         var all: [CircuitBreaker.Transition] { seen.withLock { $0.map(\.transition) } }
         var causes: [SearchError?] { seen.withLock { $0.map(\.cause) } }
     }

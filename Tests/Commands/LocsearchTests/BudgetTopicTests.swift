@@ -14,7 +14,7 @@ struct BudgetTopicTests {
     /// Returns a message in which a member reports calls that it made.
     private func report(_ calls: Int, number: UInt64, snapshot: BudgetMessage.Snapshot? = nil) -> BudgetMessage {
         let entry = BudgetMessage.Entry(
-            "hotpepper", day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
+            "hotpepper", period: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
         return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], snapshot: snapshot)
     }
 
@@ -43,7 +43,7 @@ struct BudgetTopicTests {
             flags: ["kafka.bootstrapServers": broker.bootstrapServers, "topics.fleet": topic], file: nil,
             environment: [:])
         let reader = try BudgetTopic(settings, timeout: .seconds(20), history: history, log: .silent)
-        return try await reader.ledger().days["hotpepper"]?[day]?.used
+        return try await reader.ledger().periods["hotpepper"]?[day]?.used
     }
 
     /// The states contradict each other, which does not happen in practice, so that the count shows which of them was read.

@@ -23,19 +23,19 @@ struct ProviderSummaryTests {
             allowedPerSecond: nil, pausedFor: nil,
             rateLimiter: rate, sharesRate: true, concurrency: concurrency,
             retries: RetryBudget.Statistics(requests: 20, retries: 21, refused: 22), calls: 23, shared: 24, held: 25,
-            budget: nil)
+            budgets: [])
     }
 
     /// Two loops with all possible figures of a provider, and one loop with as few as possible.
     private static var summaries: [ProviderSummary] {
-        var budget = BudgetStatus(nil)
-        (budget.day, budget.calls, budget.since) = ("2026-11-23", 3000, "2026-11-23T09:00:00Z")
+        var budget = BudgetStatus(Budget(.hotpepper, limit: 3000), nil)
+        (budget.period, budget.limit, budget.since) = ("2026-11-23", 3000, "2026-11-23T09:00:00Z")
         (budget.made, budget.reserved, budget.left) = (["search/hotpepper": 1200, "photo/photo": 60], 140, 1600)
         budget.kept = 300
 
         var busy = status(of: .hotpepper, breaker: .open, reason: .failureRate)
         (busy.openFor, busy.pausedFor, busy.allowedPerSecond) = (.milliseconds(1500), .seconds(3), 0.1)
-        busy.budget = budget
+        busy.budgets = [budget]
         var other = status(of: .hotpepper)
         other.allowedPerSecond = 2.5
         return ProviderSummary.all([busy, status(of: .googlePlaces), other])
@@ -55,10 +55,11 @@ struct ProviderSummaryTests {
                 "heldRequests":50,"inFlight":28,"concurrencyLimit":26,\#
                 "waitingForConcurrency":30,"allowedPerSecond":2.6,"pausedForSeconds":3,"waitingForRate":24,\#
                 "calls":46,"retries":42,"sharedCalls":48,\#
-                "budget":{"day":"2026-11-23","calls":3000,"used":1260,"reserved":140,"left":1600,"kept":300,\#
+                "budgets":[{"account":"hotpepper","unit":"calls","period":"2026-11-23","endsInSeconds":0,"budget":3000,\#
+                "used":1260,"reserved":140,"left":1600,"kept":300,\#
                 "since":"2026-11-23T09:00:00Z",\#
                 "made":[{"operation":"photo","sku":"photo","calls":60},{"operation":"search","sku":"hotpepper",\#
-                "calls":1200}]}}]
+                "calls":1200}]}]}]
                 """#)
     }
 
@@ -66,8 +67,9 @@ struct ProviderSummaryTests {
     private static let figures: [(name: String, kind: String, google: Double?, hotpepper: Double)] = [
         ("calls_total", "counter", 23, 46), ("requests_held", "gauge", 25, 50), ("retries_total", "counter", 21, 42),
         ("retries_refused_total", "counter", 22, 44), ("rate_limit", "gauge", nil, 2.6),
-        ("budget_calls", "gauge", nil, 3000), ("budget_used_calls", "gauge", nil, 1260),
-        ("budget_reserved_calls", "gauge", nil, 140), ("budget_left_calls", "gauge", nil, 1600),
+        ("budget", "gauge", nil, 3000), ("budget_used", "gauge", nil, 1260),
+        ("budget_reserved", "gauge", nil, 140), ("budget_left", "gauge", nil, 1600),
+        ("budget_ends_in_seconds", "gauge", nil, 0),
         ("askable", "gauge", 0, 0), ("rate_refusals_total", "counter", 10, 20), ("concurrency_limit", "gauge", 13, 26),
         ("concurrency_in_flight", "gauge", 14, 28), ("concurrency_refusals_total", "counter", 18, 36),
         ("calls_shared_total", "counter", 24, 48),
@@ -80,8 +82,9 @@ struct ProviderSummaryTests {
         for (name, kind, google, hotpepper) in Self.figures {
             let family = "locsearch_provider_\(name)"
             #expect(metrics.families[family]?.kind == kind, "\(name)")
+            let account = name.hasPrefix("budget") ? ["account": "hotpepper", "unit": "calls"] : [:]
             #expect(metrics.value(family, ["provider": "google-places"]) == google, "\(name)")
-            #expect(metrics.value(family, ["provider": "hotpepper"]) == hotpepper, "\(name)")
+            #expect(metrics.value(family, account.merging(["provider": "hotpepper"]) { $1 }) == hotpepper, "\(name)")
         }
         let states = [
             "state": ["closed", "open", "half-open", "paused"],

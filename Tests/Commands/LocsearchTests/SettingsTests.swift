@@ -2,7 +2,9 @@ import Foundation
 import Kafka
 import LocationSearch
 import Observability
+import ProviderCalls
 import QuotaSharing
+import Resilience
 import TestSupport
 import Testing
 
@@ -32,11 +34,11 @@ struct SettingsTests {
         let settings = try load(flags: [
             "providers.hotpepper.callsPerDay": "3000", "providers.hotpepper.callsPerDayReserved": "10%",
         ])
-        #expect(settings.budgetReserves == [.hotpepper: .part(0.1)])
-        #expect(try load().budgetReserves.isEmpty)
+        #expect(settings.budgets == [Budget(.hotpepper, limit: 3000, reserve: .part(0.1))])
+        #expect(try load().budgets.isEmpty)
 
         for (calls, kept, expected) in [
-            ("3000", "3001", "callsPerDayReserved is 3001: expected at most providers.hotpepper.callsPerDay (3000)"),
+            ("3000", "3001", "keeps 3001 for interactive requests of hotpepper: expected at most 3,000"),
             (nil, "10%", "expected providers.hotpepper.callsPerDay to be set"),
             ("3000", "110%", "expected a number of calls, or a percentage from 0% to 100%"),
         ] {
@@ -44,6 +46,52 @@ struct SettingsTests {
             flags["providers.hotpepper.callsPerDay"] = calls
             let text = refusal { try SettingsReading(flags: flags, file: nil, environment: [:]).checked() }
             #expect(text.contains(expected), "\(text)")
+        }
+    }
+
+    @Test func `Budgets are read by scope, amount, period, reserve and warning`() throws {
+        let settings = try load(flags: [
+            "providers.googlePlaces.budgets": "all: 300.50 USD/month, reserve 10%, warn 70%; text-search-pro: 1000/day",
+            "providers.hotpepper.budgets": "all: 50000/month, reserve 500",
+        ])
+        let budgets = settings.budgets.filter { !$0.isAllowance }
+        #expect(
+            budgets.map(\.account) == [
+                "google-places/month/usd", "google-places/text-search-pro", "hotpepper/month",
+            ])
+        #expect(budgets.map(\.limit) == [300_500_000, 1000, 50_000])
+        #expect(budgets.map(\.reserve) == [.part(0.1), .units(0), .units(500)])
+        #expect(budgets.map(\.warning) == [70, 80, 80])
+        #expect(budgets[0].units(of: .textSearchPro) == 32_000)
+        #expect(budgets[1].units(of: .textSearchPro) == 1)
+        #expect(budgets[1].units(of: .nearbySearchPro) == nil)
+    }
+
+    @Test(arguments: [
+        ("googlePlaces", "all", "expected budgets"), ("googlePlaces", "all: 5/week", "expected budgets"),
+        ("googlePlaces", "all: 5", "expected budgets"), ("googlePlaces", "any: 5/day", "expected budgets"),
+        ("googlePlaces", "all: 5/day, warn 0%", "expected budgets"),
+        ("googlePlaces", "all: 5/day; all: 6/day", "has two budgets for google-places: expected one"),
+        ("googlePlaces", "hotpepper: 5/day", "hotpepper is no price class of google-places: expected all or one of "),
+        ("googlePlaces", "all: 5 EUR/month", "there is no price in EUR for google-places: expected a number of calls"),
+        ("hotpepper", "all: 5 USD/month", "there is no price in USD for hotpepper: expected a number of calls"),
+        ("googlePlaces", "all: 5 USD/month, reserve 3", "keeps 3 for interactive requests"),
+    ])
+    func `A wrong budget is refused with what is expected`(provider: String, text: String, expected: String) {
+        let text = refusal {
+            try SettingsReading(flags: ["providers.\(provider).budgets": text], file: nil, environment: [:]).checked()
+        }
+        #expect(text.contains(expected), "\(text)")
+    }
+
+    @Test func `Rate limits of methods are read in calls per second`() throws {
+        let settings = try load(flags: ["providers.googlePlaces.methodLimits": "searchText=5,details=0.5"])
+        let limits = settings.policies[.googlePlaces]?.methodLimits
+        #expect(limits == [.searchText: RateLimit(perSecond: 5), .details: RateLimit(perSecond: 0.5)])
+        for wrong in ["search=5", "searchText=0", "searchText", "searchText=5,searchText=6"] {
+            #expect(throws: (any Error).self) {
+                try load(flags: ["providers.googlePlaces.methodLimits": wrong])
+            }
         }
     }
 

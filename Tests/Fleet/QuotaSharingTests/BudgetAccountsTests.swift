@@ -1,4 +1,5 @@
 import Basics
+import LocationSearch
 import TestSupport
 import Testing
 
@@ -7,22 +8,22 @@ import Testing
 /// The accounts of a member, and the operators' orders about them.
 struct BudgetAccountsTests {
     private static let start = Instant.now
-    private static let day = "2026-11-23"
+    private static let period = "2026-11-23"
 
-    private static func entry(_ account: String = "p", take: Int = 1, day: String = day) -> BudgetMessage.Entry {
-        BudgetMessage.Entry(account, day: day, limit: 100, take: take, made: ["search": take])
+    private static func entry(_ account: String = "hotpepper", take: Int = 1, period: String = period) -> BudgetMessage.Entry {
+        BudgetMessage.Entry(account, period: period, limit: 100, take: take, made: ["search": take])
     }
 
     /// Returns a member that has read an empty topic.
     private static func member() -> BudgetMember {
-        let member = BudgetMember(name: "m-0", budgets: ["p": 100], at: start)
+        let member = BudgetMember(name: "m-0", calls: 100, at: start)
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: start)
-        setDay(day, of: member)
+        setDay(period, of: member)
         return member
     }
 
     private static func setDay(_ label: String, of member: BudgetMember) {
-        member.account("p")?.reservation.begin(BudgetDay(label: label, end: start + .seconds(86_400)))
+        member.account("hotpepper")?.reservation.begin(BudgetPeriod(label: label, end: start + .seconds(86_400)))
     }
 
     /// Lets a member read messages, as from a topic.
@@ -32,9 +33,9 @@ struct BudgetAccountsTests {
         }
     }
 
-    private static func order(_ limit: Int, day: String = day) -> BudgetMessage {
+    private static func order(_ limit: Int, period: String = period) -> BudgetMessage {
         BudgetMessage(
-            sender: "person \(day)", number: 1, order: BudgetMessage.Order("p", day: day, limit: limit, time: "t"))
+            sender: "person \(period)", number: 1, order: BudgetMessage.Order("hotpepper", period: period, limit: limit, time: "t"))
     }
 
     /// Lets a member request a call, and read its own message.
@@ -49,24 +50,24 @@ struct BudgetAccountsTests {
 
     @Test func `Each account has a budget of its own`() {
         var ledger = BudgetLedger()
-        for (offset, account) in ["p", "q"].enumerated() {
+        for (offset, account) in ["hotpepper", "q"].enumerated() {
             let message = BudgetMessage(sender: account, number: 1, entries: [Self.entry(account, take: 100)])
             #expect(ledger.apply(message, at: Int64(offset))?.granted == [100])
         }
         ledger.apply(Self.order(120), at: 2)
-        #expect(ledger.left(of: "p", on: Self.day, limit: 100) == 20)
-        #expect(ledger.left(of: "q", on: Self.day, limit: 100) == 0)
+        #expect(ledger.left(of: "hotpepper", on: Self.period, limit: 100) == 20)
+        #expect(ledger.left(of: "q", on: Self.period, limit: 100) == 0)
     }
 
     @Test func `An account beyond the maximum gets no calls`() {
         let member = Self.member()
         Self.read(
             (0..<256).map { BudgetMessage(sender: "\($0)", number: 1, entries: [Self.entry("a\($0)")]) }, by: member)
-        #expect(member.ledger.days.count == 256)
+        #expect(member.ledger.periods.count == 256)
         #expect(member.accounts[0].isUsedUp(at: Self.start))
         let message = BudgetMessage(sender: "last", number: 1, entries: [Self.entry()])
         Self.read([message], from: 300, by: member)
-        #expect(member.ledger.days.count == 256)
+        #expect(member.ledger.periods.count == 256)
     }
 
     // MARK: - Orders
@@ -80,10 +81,10 @@ struct BudgetAccountsTests {
         #expect(member.accounts[0].take(at: Self.start + .seconds(1)) == nil)
     }
 
-    @Test func `An order for another day is not acknowledged`() {
-        for (day, isAcknowledged) in [(Self.day, true), ("2026-11-22", false)] {
+    @Test func `An order for another period is not acknowledged`() {
+        for (period, isAcknowledged) in [(Self.period, true), ("2026-11-22", false)] {
             let member = Self.member()
-            Self.read([Self.order(0, day: day)], by: member)
+            Self.read([Self.order(0, period: period)], by: member)
             #expect((member.tick(at: Self.start + .seconds(1))?.answers != nil) == isAcknowledged)
         }
     }
@@ -102,7 +103,7 @@ struct BudgetAccountsTests {
     }
 
     @Test func `Forged totals are added without overflow`() {
-        var status = BudgetStatus(nil)
+        var status = BudgetStatus(Budget(.hotpepper, limit: 0), nil)
         status.made = ["search": .max, "photo": .max]
         #expect(status.used == .max)
     }

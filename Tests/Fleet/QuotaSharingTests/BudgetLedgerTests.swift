@@ -6,20 +6,20 @@ import Testing
 struct BudgetLedgerTests {
     private static func message(
         _ number: UInt64, from sender: String = "a", take: Int = 0, giveBack: Int = 0, made: Int = 0, limit: Int = 10,
-        day: String = "2026-11-23"
+        period: String = "2026-11-23"
     ) -> BudgetMessage {
         BudgetMessage(
             sender: sender, number: number,
             entries: [
                 BudgetMessage.Entry(
-                    "p", day: day, limit: limit, take: take, giveBack: giveBack,
+                    "hotpepper", period: period, limit: limit, take: take, giveBack: giveBack,
                     made: made > 0 ? ["search": made] : [:])
             ])
     }
 
     private static func order(_ number: UInt64, limit: Int? = nil, isReset: Bool = false) -> BudgetMessage {
         let order = BudgetMessage.Order(
-            "p", day: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z")
+            "hotpepper", period: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z")
         return BudgetMessage(sender: "person \(number)", number: 1, order: order)
     }
 
@@ -37,7 +37,7 @@ struct BudgetLedgerTests {
         ledger.apply(Self.message(2, take: 3), at: 0)
         #expect(ledger.apply(Self.message(2, take: 3), at: 1) == nil)
         #expect(ledger.apply(Self.message(1, take: 3), at: 2) == nil)
-        #expect(ledger.days["p"]?["2026-11-23"]?.taken == 3)
+        #expect(ledger.periods["hotpepper"]?["2026-11-23"]?.taken == 3)
     }
 
     @Test func `Each member uses the budget of its settings`() {
@@ -45,15 +45,15 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(1, take: 20, limit: 10), at: 0)?.granted == [10])
         #expect(ledger.apply(Self.message(1, from: "new", take: 20, limit: 15), at: 1)?.granted == [5])
         #expect(ledger.apply(Self.message(2, take: 1, limit: 10), at: 2)?.granted == [0])
-        #expect(ledger.days["p"]?["2026-11-23"]?.budget == 10)
+        #expect(ledger.periods["hotpepper"]?["2026-11-23"]?.budget == 10)
     }
 
-    @Test func `An ordered budget applies to all until the day ends`() {
+    @Test func `An ordered budget applies to all until the period ends`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 10), at: 0)
         ledger.apply(Self.order(1, limit: 12), at: 1)
         #expect(ledger.apply(Self.message(2, take: 9), at: 2)?.granted == [2])
-        #expect(ledger.apply(Self.message(3, take: 99, day: "2026-11-24"), at: 3)?.granted == [10])
+        #expect(ledger.apply(Self.message(3, take: 99, period: "2026-11-24"), at: 3)?.granted == [10])
     }
 
     @Test func `A reset keeps calls that are reserved and not made`() throws {
@@ -61,25 +61,25 @@ struct BudgetLedgerTests {
         ledger.apply(Self.message(1, take: 9, made: 6), at: 0)
         ledger.apply(Self.order(1, isReset: true), at: 1)
 
-        let day = try #require(ledger.days["p"]?["2026-11-23"])
-        #expect((day.used, day.reserved, day.left) == (0, 3, 7))
-        #expect(day.since == "2026-11-23T12:00:00Z")
+        let period = try #require(ledger.periods["hotpepper"]?["2026-11-23"])
+        #expect((period.used, period.reserved, period.left) == (0, 3, 7))
+        #expect(period.since == "2026-11-23T12:00:00Z")
     }
 
     @Test func `The warning at four fifths comes once`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.warned == [])
-        #expect(ledger.apply(Self.message(2, take: 1), at: 1)?.warned == ["p"])
+        #expect(ledger.apply(Self.message(2, take: 1), at: 1)?.warned == ["hotpepper"])
         #expect(ledger.apply(Self.message(3, take: 1, giveBack: 2), at: 2)?.warned == [])
         #expect(ledger.apply(Self.message(4, take: 2), at: 3)?.warned == [])
     }
 
-    @Test func `A clock that is wrong by years does not remove the present day`() {
+    @Test func `A clock that is wrong by years does not remove the present period`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)
-        ledger.apply(Self.message(1, from: "wrong", take: 4, day: "2099-01-01"), at: 1)
-        ledger.apply(Self.message(2, from: "wrong", take: 4, day: "1970-01-01"), at: 2)
-        #expect(ledger.left(of: "p", on: "2026-11-23", limit: 10) == 6)
+        ledger.apply(Self.message(1, from: "wrong", take: 4, period: "2099-01-01"), at: 1)
+        ledger.apply(Self.message(2, from: "wrong", take: 4, period: "1970-01-01"), at: 2)
+        #expect(ledger.left(of: "hotpepper", on: "2026-11-23", limit: 10) == 6)
     }
 
     @Test(arguments: [Int.min, -1, Int.max])
@@ -87,7 +87,7 @@ struct BudgetLedgerTests {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: number, giveBack: number, limit: number), at: 0)
         ledger.apply(Self.message(2, take: number, giveBack: number, limit: number), at: 1)
-        #expect(ledger.days["p"]?["2026-11-23"]?.taken ?? -1 >= 0)
+        #expect(ledger.periods["hotpepper"]?["2026-11-23"]?.taken ?? -1 >= 0)
     }
 
     @Test func `A state is the same after it was written and read`() {
@@ -100,34 +100,34 @@ struct BudgetLedgerTests {
         #expect(codec.message(codec.bytes(of: .budget(message))) == .budget(message))
     }
 
-    @Test func `A reset of a day without calls does not hide its warning`() {
+    @Test func `A reset of a period without calls does not hide its warning`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.order(1, isReset: true), at: 0)
-        #expect(ledger.apply(Self.message(1, take: 8), at: 1)?.warned == ["p"])
+        #expect(ledger.apply(Self.message(1, take: 8), at: 1)?.warned == ["hotpepper"])
     }
 
-    /// A member whose clock jumps names more days than are kept.
-    @Test func `A day in use stays whatever other days are named`() {
+    /// A member whose clock jumps names more periods than are kept.
+    @Test func `A period in use stays whatever other periods are named`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)
-        for day in 10..<30 {
-            let number = UInt64(day)
+        for period in 10..<30 {
+            let number = UInt64(period)
             ledger.apply(
-                Self.message(number, from: "wrong", take: 1, day: "2027-01-\(day)"), at: Int64(day * 2))
-            ledger.apply(Self.message(number, made: 1), at: Int64(day * 2 + 1))
+                Self.message(number, from: "wrong", take: 1, period: "2027-01-\(period)"), at: Int64(period * 2))
+            ledger.apply(Self.message(number, made: 1), at: Int64(period * 2 + 1))
         }
-        #expect(ledger.days["p"]?.count == 4)
-        #expect(ledger.left(of: "p", on: "2026-11-23", limit: 10) == 6)
+        #expect(ledger.periods["hotpepper"]?.count == 4)
+        #expect(ledger.left(of: "hotpepper", on: "2026-11-23", limit: 10) == 6)
     }
 
     @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
     func `A state with any numbers is read and used`(number: String) {
-        let day = """
+        let period = """
             {"taken":\(number),"made":{"search":\(number),"photo":\(number)},"limit":\(number),"isWarned":false,\
             "touched":\(number)}
             """
         let text = """
-            {"days":{"p":{"2026-11-23":\(day)}},"heard":{"a":{"number":7,"offset":\(number)}},\
+            {"periods":{"hotpepper":{"2026-11-23":\(period)}},"heard":{"a":{"number":7,"offset":\(number)}},\
             "cleaned":\(number)}
             """
         let message =
@@ -139,6 +139,6 @@ struct BudgetLedgerTests {
         }
         ledger.apply(Self.message(8, take: 1, giveBack: 1, made: 1), at: 1)
         ledger.apply(Self.order(1, limit: 5, isReset: true), at: 2)
-        #expect(ledger.days["p"]?["2026-11-23"]?.left ?? -1 >= 0)
+        #expect(ledger.periods["hotpepper"]?["2026-11-23"]?.left ?? -1 >= 0)
     }
 }

@@ -18,9 +18,9 @@ struct BudgetSharingTests {
         fleet.join(newest: .max)
         fleet.run(until: 79)
 
-        #expect(fleet.calls == ["day 1000": 300, "day 1001": 300])
+        #expect(fleet.calls == ["period 1000": 300, "period 1001": 300])
         #expect(fleet.members[4].isReady)
-        #expect(fleet.members.filter(\.isReady).allSatisfy { $0.ledger.days == fleet.members[0].ledger.days })
+        #expect(fleet.members.filter(\.isReady).allSatisfy { $0.ledger.periods == fleet.members[0].ledger.periods })
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
@@ -32,9 +32,9 @@ struct BudgetSharingTests {
         fleet.demand = 0
         fleet.run(until: 80)
 
-        let known = fleet.members.compactMap { $0.accounts[0].today?.day.used }
+        let known = fleet.members.compactMap { $0.accounts[0].current?.period.used }
         #expect(known.count == 3)
-        #expect(known.allSatisfy { $0 == fleet.calls["day 1000"] }, "\(known), \(fleet.calls)")
+        #expect(known.allSatisfy { $0 == fleet.calls["period 1000"] }, "\(known), \(fleet.calls)")
     }
 
     /// A member that starts reads the newest records, with a snapshot among them.
@@ -71,7 +71,7 @@ struct BudgetSharingTests {
         let perSecond = Double(fleet.messages - before) / 15
         print("measured: \(count) members with 5 calls a second each: \(Int(perSecond.rounded())) messages a second")
         #expect(perSecond < 3 * Double(BudgetTerms.membersAtFullPace))
-        #expect(fleet.calls["day 1000"] ?? 0 > count * 50)
+        #expect(fleet.calls["period 1000"] ?? 0 > count * 50)
     }
 
     @Test func `An idle fleet publishes nothing`() {

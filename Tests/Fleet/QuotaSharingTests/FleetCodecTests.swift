@@ -52,9 +52,9 @@ struct FleetCodecTests {
             sender: "6F3C-0", number: 8,
             entries: [
                 BudgetMessage.Entry(
-                    "hotpepper", day: "2026-11-23", limit: 5000, take: 20, giveBack: 3,
+                    "hotpepper", period: "2026-11-23", limit: 5000, take: 20, giveBack: 3,
                     made: ["search": 4, "details": 1]),
-                BudgetMessage.Entry("google-places", day: "2026-11-23", limit: 0),
+                BudgetMessage.Entry("google-places", period: "2026-11-23", limit: 0),
             ])
     }
 
@@ -70,7 +70,7 @@ struct FleetCodecTests {
         BudgetMessage(
             sender: "locsearch budget 1", number: 1,
             order: BudgetMessage.Order(
-                "hotpepper", day: "2026-11-23", limit: 900, isReset: true, time: "2026-11-23T12:00:00Z"))
+                "hotpepper", period: "2026-11-23", limit: 900, isReset: true, time: "2026-11-23T12:00:00Z"))
     }
 
     private static var rateOrder: ControlOrder {
@@ -124,18 +124,18 @@ struct FleetCodecTests {
         (
             .budget(entries),
             #"""
-            {"fleet":"f","budget":{"entries":[{"account":"hotpepper","day":"2026-11-23","giveBack":3,"limit":5000,\#
-            "made":{"details":1,"search":4},"take":20},{"account":"google-places","day":"2026-11-23","giveBack":0,\#
-            "limit":0,"made":{},"take":0}],"number":8,"sender":"6F3C-0"}}
+            {"fleet":"f","budget":{"entries":[{"account":"hotpepper","period":"2026-11-23","giveBack":3,"limit":5000,\#
+            "made":{"details":1,"search":4},"take":20,"warning":80},{"account":"google-places","period":"2026-11-23","giveBack":0,\#
+            "limit":0,"made":{},"take":0,"warning":80}],"number":8,"sender":"6F3C-0"}}
             """#
         ),
         (
             .budget(state),
             #"""
             {"fleet":"f","budget":{"entries":[],"number":9,"sender":"a","state":{"ledger":{"cleaned":0,\#
-            "days":{"google-places":{"2026-11-23":{"isWarned":false,"limit":0,"made":{},"taken":0,"touched":5}},\#
+            "periods":{"google-places":{"2026-11-23":{"isWarned":false,"limit":0,"made":{},"taken":0,"touched":5,"warning":80}},\#
             "hotpepper":{"2026-11-23":{"isWarned":false,"limit":5000,"made":{},"ordered":900,\#
-            "since":"2026-11-23T12:00:00Z","taken":15,"touched":7}}},"heard":{"6F3C-0":{"number":8,"offset":5},\#
+            "since":"2026-11-23T12:00:00Z","taken":15,"touched":7,"warning":80}}},"heard":{"6F3C-0":{"number":8,"offset":5},\#
             "locsearch budget 1":{"number":1,"offset":7}}},"offset":7}}}
             """#
         ),
@@ -144,23 +144,23 @@ struct FleetCodecTests {
                 BudgetMessage(
                     sender: "a", number: 10, snapshot: BudgetMessage.Snapshot(offset: -1, ledger: BudgetLedger()))),
             #"""
-            {"fleet":"f","budget":{"entries":[],"number":10,"sender":"a","state":{"ledger":{"cleaned":0,"days":{},\#
+            {"fleet":"f","budget":{"entries":[],"number":10,"sender":"a","state":{"ledger":{"cleaned":0,"periods":{},\#
             "heard":{}},"offset":-1}}}
             """#
         ),
         (
             .budget(order),
             #"""
-            {"fleet":"f","budget":{"entries":[],"number":1,"order":{"account":"hotpepper","day":"2026-11-23",\#
+            {"fleet":"f","budget":{"entries":[],"number":1,"order":{"account":"hotpepper","period":"2026-11-23",\#
             "isReset":true,"limit":900,"time":"2026-11-23T12:00:00Z"},"sender":"locsearch budget 1"}}
             """#
         ),
         (
             .budget(
                 BudgetMessage(
-                    sender: "a", number: 1, order: BudgetMessage.Order("p", day: "d", time: "t"))),
+                    sender: "a", number: 1, order: BudgetMessage.Order("hotpepper", period: "d", time: "t"))),
             #"""
-            {"fleet":"f","budget":{"entries":[],"number":1,"order":{"account":"p","day":"d","isReset":false,"time":"t"},\#
+            {"fleet":"f","budget":{"entries":[],"number":1,"order":{"account":"hotpepper","period":"d","isReset":false,"time":"t"},\#
             "sender":"a"}}
             """#
         ),

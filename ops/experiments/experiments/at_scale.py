@@ -69,11 +69,12 @@ def fleet_messages(group: int, number: int):
     }
     entry = {
         "account": "hotpepper",
-        "day": datetime.now(UTC).date().isoformat(),
+        "period": datetime.now(UTC).date().isoformat(),
         "limit": 100,
         "take": 3,
         "giveBack": 1,
         "made": {"search/hotpepper": 2},
+        "warning": 80,
     }
     yield {"fleet": fleet, "budget": {"sender": sender, "number": number, "entries": [entry]}}
 

@@ -127,7 +127,7 @@ def wait_until_used_up(lab: Lab) -> None:
 
 def has_none_left(status: dict) -> bool:
     return any(
-        p.get("budget", {}).get("left") == 0 and p.get("breakerReason") == "budget-used-up"
+        any(b["left"] == 0 for b in p.get("budgets", [])) and p.get("breakerReason") == "budget-used-up"
         for p in status.get("providers", [])
     )
 

@@ -15,8 +15,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 CALLS, BY_PRICE = "locsearch_provider_calls_total", "locsearch_provider_calls_by_sku_total"
-BUDGET = "locsearch_provider_budget_calls"
-BUDGET_SPENT = ("locsearch_provider_budget_used_calls", "locsearch_provider_budget_reserved_calls")
+BUDGET = "locsearch_provider_budget"
+BUDGET_SPENT = ("locsearch_provider_budget_used", "locsearch_provider_budget_reserved")
 
 
 @dataclass
@@ -122,7 +122,8 @@ def add(metrics: dict[str, float], counts: Counts) -> None:
             counts.counted[provider] += int(value)
         elif family == BY_PRICE:
             counts.priced[provider] += int(value)
-        elif family == BUDGET and value > 0:
+        # The account of all calls of the day; others count some of the calls, or money.
+        elif family == BUDGET and value > 0 and f'account="{provider}"' in labels:
             spent = sum(metrics.get(f"{part}{{{labels}", 0) for part in BUDGET_SPENT)
             # Of workers that tell different things, the one that heard last tells most.
             counts.budgets[provider] = max(counts.budgets.get(provider, 0), spent)

@@ -116,7 +116,7 @@ def test_worker_without_metrics_is_silent():
 
 
 def test_budget_is_what_is_used_and_reserved():
-    these, labels = Counts(), '{provider="hotpepper"}'
+    these, labels = Counts(), '{provider="hotpepper",account="hotpepper",unit="calls"}'
     used, reserved = BUDGET_SPENT
     add({BUDGET + labels: 100, used + labels: 40, reserved + labels: 8}, these)
     add({BUDGET + labels: 100, used + labels: 41}, these)

@@ -1,10 +1,13 @@
 public import LocationSearch
+public import QuotaSharing
 public import Resilience
 
 /// Receives events of a worker's calls, for logs and metrics. The closures are called on the worker's executor.
 public struct CallObserver: Sendable {
     /// Called with each breaker's change of state and the failure that opened it.
     public var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
+    /// Called when a budget is used up, with the time until its next period, and with `nil` when calls are possible again.
+    public var onBudget: @Sendable (Budget, Duration?) -> Void
     /// Called with the number of wasted calls. Such a call was abandoned before its deadline, or ended when no request
     /// waited for it.
     public var onWasted: @Sendable (ProviderID, Int) -> Void
@@ -14,10 +17,12 @@ public struct CallObserver: Sendable {
     public init(
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
         },
+        onBudget: @escaping @Sendable (Budget, Duration?) -> Void = { _, _ in },
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in }
     ) {
         self.onTransition = onTransition
+        self.onBudget = onBudget
         self.onWasted = onWasted
         self.onCall = onCall
     }

@@ -89,9 +89,11 @@ final class ProviderCaller {
 
         call.attempt = Attempt(followUp: followUp, before: call.deadline, at: now)
         do throws(CallFailure) {
-            guard let grant = try queue.grantAtOnce(query.flow.requestClass, before: call.deadline, at: now) else {
-                return false
-            }
+            let group = queue.limits.groups.count > 1 ? group(of: call) : 0
+            guard
+                let grant = try queue.grantAtOnce(
+                    query.flow.requestClass, in: group, before: call.deadline, at: now)
+            else { return false }
             call.attempt.grant = consume grant
             return true
         } catch {
@@ -106,7 +108,8 @@ final class ProviderCaller {
         let lastCall = call.attempt.followUp == nil ? query.lastCall : nil
         do throws(CallFailure) {
             call.attempt.grant = try await queue.grant(
-                for: query.context, within: CallTimes(deadline: call.deadline, lastCall: lastCall))
+                in: group(of: call), for: query.context,
+                within: CallTimes(deadline: call.deadline, lastCall: lastCall))
             guard call.isWanted else {
                 call.attempt.grant = nil
                 throw CallFailure(error: .timedOut, cause: .noTime)
@@ -117,12 +120,19 @@ final class ProviderCaller {
         }
     }
 
+    /// Returns the group of the next HTTP call: see `CallGroups`.
+    @inline(never)
+    private func group(of call: SharedCall) -> Int {
+        queue.limits.groups.index(of: call.query.priceClass(followUp: call.attempt.followUp))
+    }
+
     /// Records the start of a granted call and sets its time limit.
     private func begin(_ call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         let now = clock.now
         call.attempt.start = now
         countCall(for: call.query, isFirst: call.cost.attempts == 0, at: now)
-        if let permit = call.attempt.grant?.begin() ?? nil { countBudgeted(call, permit: permit, at: now) }
+        let permits = call.attempt.grant?.begin() ?? []
+        if !permits.isEmpty { countBudgeted(call, permits, at: now) }
         call.cost.attempts += 1
 
         // Without a reserved retry, calls that are abandoned together could not all be repeated.
@@ -213,10 +223,10 @@ final class ProviderCaller {
     }
 
     @inline(never)
-    private func countBudgeted(_ call: SharedCall, permit: BudgetAccount.Permit, at now: Instant) {
+    private func countBudgeted(_ call: SharedCall, _ permits: CallGroup.Permits, at now: Instant) {
         let priceClass = call.query.priceClass(followUp: call.attempt.followUp)
         let kind = CallKind(operation: call.query.request.operation, priceClass: priceClass)
-        queue.limits.budget?.noteMade(permit, as: kind.name, at: now)
+        for (account, permit) in permits { account.noteMade(permit, as: kind.name, at: now) }
     }
 
     /// Records that a call was not granted.

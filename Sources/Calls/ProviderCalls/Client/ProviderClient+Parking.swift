@@ -30,11 +30,16 @@ extension ProviderClient {
     private func look(after query: ProviderQuery) {
         guard let pause = query.pause else { return }
         let now = clock.now
-        guard now < pause.end, now == pause.start || caller.queue.limits.shutUntil(at: now) != nil else {
+        guard now < pause.end, now == pause.start || shutUntil(for: query, at: now) != nil else {
             return endPause(of: query)
         }
         let next = min(pause.end, now + Self.longestPause)
         query.pause?.timer = timekeeper.schedule(at: next) { [self] in look(after: query) }
+    }
+
+    private func shutUntil(for query: ProviderQuery, at now: Instant) -> Instant? {
+        let limits = caller.queue.limits
+        return limits.shutUntil(for: limits.groups.index(of: query.priceClass(followUp: nil)), at: now)
     }
 
     /// Ends the pause of a cancelled query in a later job.

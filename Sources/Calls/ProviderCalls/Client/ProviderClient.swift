@@ -15,7 +15,7 @@ import Resilience
 ///
 /// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every call
 /// awaits are inlined where they are called: see docs/internals/concurrency.md.
-final class ProviderClient: SharedRateLimit {
+final class ProviderClient {
     let id: ProviderID
     let policy: ProviderPolicy
     let clock: any MonotonicClock
@@ -30,11 +30,8 @@ final class ProviderClient: SharedRateLimit {
         onMoreUrgent: { [unowned self] in caller.promote($0) })
     let caller: ProviderCaller
     private let observer: CallObserver
-    /// This loop's share of the key's rate limit, 0 to 1.
-    private var share: Double
-    private var rateDemand = RateDemand()
-    /// The number of requests that have not begun and would be sent to this provider.
-    var waitingToBegin = WaitingRequests()
+    /// This loop's shares of the rate limits: of the provider's, then of its methods'. See `ProviderLimits.buckets`.
+    let shares: [RateShare]
     /// Called when a queue has become shorter.
     var onShorterLine: (@Sendable () -> Void)? {
         didSet { caller.queue.onServed = onShorterLine }
@@ -47,7 +44,7 @@ final class ProviderClient: SharedRateLimit {
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         startCall: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderQuery) -> Void,
-        random: any RandomNumberGenerator & Sendable, budget: BudgetAccount?, observer: CallObserver
+        random: any RandomNumberGenerator & Sendable, accounts: [BudgetAccount], observer: CallObserver
     ) {
         self.id = id
         self.policy = policy
@@ -57,25 +54,25 @@ final class ProviderClient: SharedRateLimit {
         self.timekeeper = timekeeper
         self.startCall = startCall
         self.onEnd = onEnd
-        share = policy.share.initial
 
+        let (share, now) = (policy.share.initial, timekeeper.now)
+        let methods = policy.orderedMethodLimits
         let limits = ProviderLimits(
             id, breaker: CircuitBreaker(policy.breaker),
-            bucket: RateBucket(limit: policy.rateLimit, share: share, at: timekeeper.now),
-            concurrency: ConcurrencyLimit(policy.concurrency, timekeeper: timekeeper), budget: budget,
+            bucket: RateBucket(limit: policy.rateLimit, share: share, at: now),
+            methods: methods.map { ($0.key, RateBucket(limit: $0.value, share: share, at: now)) },
+            concurrency: ConcurrencyLimit(policy.concurrency, timekeeper: timekeeper), accounts: accounts,
             timekeeper: timekeeper)
         let queue = ProviderQueue(limits, timekeeper: timekeeper, fairness: policy.fairness)
+        let names = [id.rawValue] + methods.map { "\(id.rawValue)/\($0.key.rawValue)" }
+        shares = names.enumerated().map { RateShare($1, of: $0, in: queue, by: policy.share) }
         caller = ProviderCaller(id, policy: policy, queue: queue, clock: clock, observer: observer)
         limits.breaker.onTransition = { [weak caller] transition in
             observer.onTransition(id, transition, caller?.judgedFailure)
             caller?.queue.serve()
         }
-        budget?.onUsedUp = { time in
-            let (closed, open) = (CircuitBreaker.State.closed, CircuitBreaker.State.open)
-            let transition = time.map {
-                CircuitBreaker.Transition(from: closed, to: open, reason: .budgetUsedUp, openFor: $0)
-            }
-            observer.onTransition(id, transition ?? CircuitBreaker.Transition(from: open, to: closed), nil)
+        for account in accounts where !account.budget.isAllowance {
+            account.onUsedUp = { observer.onBudget(account.budget, $0) }
         }
     }
 
@@ -231,40 +228,34 @@ final class ProviderClient: SharedRateLimit {
 
     // MARK: - The fleet, and the status
 
-    /// Adapts the share of the rate limit to the partitions that this loop owns. Called at each rebalance: before a
-    /// revocation is acknowledged, and after an assignment.
-    func assign(_ assigned: Int, of partitions: Int) {
-        guard policy.share != .byDemand else { return }
-        share = policy.share.value(assigned: assigned, of: partitions)
-        caller.queue.setShare(share)
+    /// Returns the group of the first call for a request; `nil` if all calls have the same limits.
+    func group(of request: SearchRequest, at service: any PlaceService) -> Int? {
+        let groups = caller.queue.limits.groups
+        return groups.count > 1 ? groups.index(of: service.priceClass(of: request, followUp: nil)) : nil
     }
 
-    /// Sets this loop's share of a limit that is shared by demand.
-    func take(_ loopShare: LoopShare, at now: Instant) {
-        share = loopShare.share
-        caller.queue.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect)
+    /// Records how many requests have not begun and would be sent under each rate limit.
+    func noteWaiting(_ waiting: [CallLine: WaitingRequests]) {
+        var byBucket = shares.map { _ in WaitingRequests() }
+        for (line, requests) in waiting where line.provider == id {
+            for bucket in caller.queue.limits.bucketIndices(of: line.group ?? 0) { byBucket[bucket] += requests }
+        }
+        for (share, requests) in zip(shares, byBucket) { share.waitingToBegin = requests }
     }
 
-    /// Returns how much of the limit this loop could use now.
-    func demand(at now: Instant) -> LimitDemand {
-        guard let limit = caller.queue.limits.bucket.limit else { return .none }
-        return rateDemand.demand(of: limit, statistics: rateStatistics, at: now)
+    /// Returns whether a new call of the class and group would be granted soon.
+    func hasShortLine(for requestClass: RequestClass, in group: Int?) -> Bool {
+        guard let group else {
+            return caller.queue.limits.groups.all.indices.allSatisfy { caller.queue.hasShortLine(for: requestClass, in: $0) }
+        }
+        return caller.queue.hasShortLine(for: requestClass, in: group)
     }
 
-    /// The rate limiter's figures, including the requests that wait to begin.
-    private var rateStatistics: RateBucket.Statistics {
-        var statistics = caller.queue.rateStatistics
-        statistics.waiting += waitingToBegin.interactive + waitingToBegin.batch
-        statistics.waitingBatch += waitingToBegin.batch
-        statistics.waitingTenants = max(statistics.waitingTenants, waitingToBegin.tenants)
-        return statistics
+    /// Returns the number of calls per second that this loop may make of a group; `nil` without a limit.
+    func pace(of group: Int?) -> Double? {
+        let limits = caller.queue.limits
+        return limits.bucketIndices(of: group ?? 0).compactMap { limits.buckets[$0].pace }.min()
     }
-
-    /// Returns whether a new call of the class would be granted soon.
-    func hasShortLine(for requestClass: RequestClass) -> Bool { caller.queue.hasShortLine(for: requestClass) }
-
-    /// The number of calls per second that this loop may make; `nil` without a limit.
-    var pace: Double? { caller.queue.limits.bucket.pace }
 
     /// Applies the operator's controls of this provider.
     /// - Parameter concurrency: the ordered maximum of concurrent calls on this loop; `nil`: the policy's maximum.
@@ -287,13 +278,13 @@ final class ProviderClient: SharedRateLimit {
         let (queue, limits) = (caller.queue, caller.queue.limits)
         return ProviderStatus(
             provider: id, breaker: limits.state(at: now), breakerReason: limits.reason(at: now),
-            openFor: (limits.breaker.openUntil(at: now) ?? limits.budget?.usedUpUntil(at: now)).map {
+            openFor: (limits.breaker.openUntil(at: now) ?? limits.budgetsUsedUpUntil(at: now)).map {
                 now.duration(to: $0)
             },
-            allowedPerSecond: limits.bucket.limit.map { $0.perSecond * share },
+            allowedPerSecond: limits.bucket.limit.map { $0.perSecond * shares[0].share },
             pausedFor: limits.bucket.pausedUntil(at: now).map { now.duration(to: $0) },
-            rateLimiter: queue.rateStatistics, sharesRate: policy.share.isShared,
+            rateLimiter: queue.rateStatistics(), sharesRate: policy.share.isShared,
             concurrency: queue.concurrencyStatistics, retries: caller.retryBudget.statistics, calls: caller.calls,
-            shared: sharedCalls.statistics.joined, held: parked, budget: limits.budget?.status)
+            shared: sharedCalls.statistics.joined, held: parked, budgets: limits.accounts.map { $0.status(at: now) })
     }
 }

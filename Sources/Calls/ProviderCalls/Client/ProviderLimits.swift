@@ -7,12 +7,14 @@ import Resilience
 enum CallNeed {
     /// The half-open breaker already has its maximum of probes in flight.
     case probe
-    /// No call of the day's budget is reserved for the request's class.
+    /// A budget has too little reserved for the request's class.
     case budget
     /// The provider requested a pause.
     case pause
-    /// The rate limiter has no token left.
+    /// The provider's rate limit has no token left.
     case token
+    /// The rate limit of the method has no token left.
+    case methodToken
     /// The maximum number of calls is in flight.
     case permit
 }
@@ -32,64 +34,94 @@ struct CallTimes {
 final class ProviderLimits {
     let provider: ProviderID
     let breaker: CircuitBreaker
-    var bucket: RateBucket
+    /// The provider's bucket, then those of methods with a limit of their own.
+    var buckets: [RateBucket]
     let concurrency: ConcurrencyLimit
-    /// `nil` for a provider without a daily budget.
-    let budget: BudgetAccount?
+    let accounts: [BudgetAccount]
+    let groups: CallGroups
+    private let hasBudgets: Bool
     private let now: () -> Instant
     /// Called when a call has returned what it did not use.
     var onGivenBack: (() -> Void)?
 
     init(
-        _ provider: ProviderID, breaker: CircuitBreaker, bucket: RateBucket, concurrency: ConcurrencyLimit,
-        budget: BudgetAccount?, timekeeper: any Timekeeper
+        _ provider: ProviderID, breaker: CircuitBreaker, bucket: RateBucket,
+        methods: [(method: ProviderMethod, bucket: RateBucket)] = [], concurrency: ConcurrencyLimit,
+        accounts: [BudgetAccount], timekeeper: any Timekeeper
     ) {
         now = { timekeeper.now }
         self.provider = provider
         self.breaker = breaker
-        self.bucket = bucket
+        buckets = [bucket] + methods.map(\.bucket)
         self.concurrency = concurrency
-        self.budget = budget
+        self.accounts = accounts
+        let indices = Dictionary(uniqueKeysWithValues: zip(methods.map(\.method), 1...))  // bounded: four methods
+        groups = CallGroups(of: provider, accounts: accounts, buckets: indices)
+        hasBudgets = !accounts.isEmpty
+    }
+
+    /// The provider's own bucket.
+    var bucket: RateBucket {
+        _read { yield buckets[0] }
+        _modify { yield &buckets[0] }
     }
 
     // MARK: - A call
 
-    /// Returns the first resource that a call of the class lacks; `nil` if it may begin.
-    func lacks(_ requestClass: RequestClass, at now: Instant) -> CallNeed? {
+    /// Returns the first resource that a call of the class and group lacks; `nil` if it may begin.
+    func lacks(_ requestClass: RequestClass, in group: Int, at now: Instant) -> CallNeed? {
         if breaker.rejection(at: now) != nil { return .probe }
-        if let budget, !budget.canTake(of: requestClass, at: now) { return .budget }
-        if !bucket.hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
+        if hasBudgets, !groups.all[group].canTake(of: requestClass, at: now) { return .budget }
+        if !buckets[0].hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
+        if buckets.count > 1, let own = groups.all[group].bucket, !buckets[own].hasToken(at: now) { return .methodToken }
         return concurrency.room > 0 ? nil : .permit
     }
 
     /// Takes all that a call needs. Call this only if `lacks` has just returned `nil`.
-    func take(_ requestClass: RequestClass, at now: Instant) -> Grant {
-        bucket.take(as: requestClass)
-        let turn = Grant.Turn(self, requestClass, budgetPermit: budget?.take(of: requestClass, at: now))
+    func take(_ requestClass: RequestClass, in group: Int, at now: Instant) -> Grant {
+        buckets[0].take(as: requestClass)
+        let own = buckets.count > 1 ? groups.all[group].bucket : nil
+        if let own { buckets[own].take(as: requestClass) }
+        let permits = hasBudgets ? groups.all[group].take(of: requestClass, at: now) : []
+        let turn = Grant.Turn(self, requestClass, bucket: own, permits: permits)
         return Grant(breakerPermit: breaker.take(at: now), permit: concurrency.take(at: now), turn: turn)
     }
 
-    fileprivate func takeBack(as requestClass: RequestClass, _ budgetPermit: BudgetAccount.Permit?) {
-        bucket.giveBack(as: requestClass, at: now())
-        if let budgetPermit { budget?.putBack(budgetPermit) }
+    fileprivate func takeBack(as requestClass: RequestClass, bucket own: Int?, _ permits: CallGroup.Permits) {
+        let now = now()
+        buckets[0].giveBack(as: requestClass, at: now)
+        if let own { buckets[own].giveBack(as: requestClass, at: now) }
+        for (account, permit) in permits { account.putBack(permit) }
         onGivenBack?()
+    }
+
+    /// The rate limits that a call of a group needs tokens of.
+    func bucketIndices(of group: Int) -> [Int] { groups.all[group].bucket.map { [0, $0] } ?? [0] }
+
+    /// Returns the time until the token of a call: of the provider's bucket, behind `ahead` calls, and of its method's.
+    /// - Parameter ahead: the number of calls that go before it and need a token of a bucket.
+    /// - Returns: `nil` if a share never provides one.
+    func wait(of group: Int, behind ahead: (_ bucket: Int) -> Double, at now: Instant) -> Duration? {
+        var longest = Duration.zero
+        for bucket in bucketIndices(of: group) {
+            guard let wait = buckets[bucket].wait(behind: ahead(bucket), at: now) else { return nil }
+            longest = max(longest, wait)
+        }
+        return longest
     }
 
     // MARK: - Refusals
 
-    /// Returns why calls are refused without waiting: the breaker is open, or the day's budget is used up.
+    /// Returns why all calls are refused without waiting: the breaker is open.
     func refusal(at now: Instant) -> CallFailure? {
-        if let end = breaker.openUntil(at: now) {
-            return shut(for: now.duration(to: end), because: breaker.reason(at: now))
-        }
-        guard let end = budget?.usedUpUntil(at: now) else { return nil }
-        return shut(for: now.duration(to: end), because: .budgetUsedUp)
+        breaker.openUntil(at: now).map { shut(for: now.duration(to: $0), because: breaker.reason(at: now)) }
     }
 
-    /// Returns why batch calls are refused today while interactive ones are allowed; `nil` if they are not.
-    func refusalOfBatch(at now: Instant) -> CallFailure? {
-        guard case .keptForInteractive(let retryAfter)? = budget?.refusal(of: .batch, at: now) else { return nil }
-        return CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
+    /// Returns why calls of a class and group are refused without waiting: a budget is used up, or the rest of it is kept
+    /// for interactive requests.
+    func budgetRefusal(of requestClass: RequestClass, in group: Int, at now: Instant) -> CallFailure? {
+        guard hasBudgets, let (budget, reason) = groups.all[group].refusal(of: requestClass, at: now) else { return nil }
+        return CallFailure(error: .refused(by: budget, because: reason), cause: .breakerOpen)
     }
 
     // MARK: - Refusals of calls that would begin too late
@@ -113,13 +145,16 @@ final class ProviderLimits {
     }
 
     /// Returns the refusal of a call whose latest start passed while it waited.
-    func overdue(_ need: CallNeed, behind ahead: Double, latest: Instant, at now: Instant) -> CallFailure {
+    /// - Parameter retryAfter: the time until a token.
+    func overdue(
+        _ need: CallNeed, behind ahead: Double, retryAfter: Duration?, latest: Instant, at now: Instant
+    ) -> CallFailure {
         switch need {
-        case .token, .pause:
-            return tooLate(latest: latest, retryAfter: bucket.wait(behind: ahead, at: now), at: now)
+        case .token, .pause: return tooLate(latest: latest, retryAfter: retryAfter, at: now)
         case .permit:
             let wait = concurrency.wait(behind: ahead)
             return tooSlow(retryAfter: wait.isFinite ? Duration.seconds(roundedUp: wait) : nil)
+        case .methodToken: return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
         case .budget: return CallFailure(error: .tooLate(.budget, retryAfter: nil, by: provider), cause: .limited)
         case .probe:
             return shut(for: breaker.rejection(at: now)?.retryAfter ?? .seconds(1), because: breaker.reason(at: now))
@@ -131,20 +166,32 @@ final class ProviderLimits {
         return CallFailure(error: .shut(rejection, of: provider), cause: .breakerOpen)
     }
 
-    /// Returns the time until which the provider must not be called; `nil` if it may be called.
-    func shutUntil(at now: Instant) -> Instant? {
-        breaker.openUntil(at: now) ?? budget?.usedUpUntil(at: now) ?? bucket.pausedUntil(at: now)
+    /// Returns the time until which calls of a group must not be made; `nil` if they may be.
+    func shutUntil(for group: Int, at now: Instant) -> Instant? {
+        breaker.openUntil(at: now) ?? (hasBudgets ? groups.all[group].usedUpUntil(at: now) : nil)
+            ?? bucket.pausedUntil(at: now)
+    }
+
+    /// Returns the time until which the budgets allow no call of any group; `nil` if they allow some.
+    func budgetsUsedUpUntil(at now: Instant) -> Instant? {
+        guard hasBudgets else { return nil }
+        var first: Instant?
+        for group in groups.all {
+            guard let end = group.usedUpUntil(at: now) else { return nil }
+            first = min(first ?? end, end)
+        }
+        return first
     }
 
     /// The provider's state for display: a used-up budget counts as an open breaker.
     func state(at now: Instant) -> CircuitBreaker.State {
         let state = breaker.state(at: now)
-        return state == .closed && budget?.usedUpUntil(at: now) != nil ? .open : state
+        return state == .closed && budgetsUsedUpUntil(at: now) != nil ? .open : state
     }
 
     /// The reason why the provider is not called normally; `nil` if it is.
     func reason(at now: Instant) -> CircuitBreaker.Reason? {
-        if breaker.state(at: now) == .closed, budget?.usedUpUntil(at: now) != nil { return .budgetUsedUp }
+        if breaker.state(at: now) == .closed, budgetsUsedUpUntil(at: now) != nil { return .budgetUsedUp }
         return breaker.reason(at: now)
     }
 
@@ -170,22 +217,24 @@ final class ProviderLimits {
 /// The right to make one call, with all resources that it needs. Dropping it before the call begins returns everything;
 /// dropping it afterwards discards the call's result.
 struct Grant: ~Copyable {
-    /// A token of the rate limit, and a call of the day's budget.
+    /// The tokens of the rate limits, and the permits of the budgets.
     struct Turn: ~Copyable {
         private let limits: ProviderLimits
         private let requestClass: RequestClass
-        let budgetPermit: BudgetAccount.Permit?
+        private let bucket: Int?
+        let permits: CallGroup.Permits
         var isUsed = false
 
         fileprivate init(
-            _ limits: ProviderLimits, _ requestClass: RequestClass, budgetPermit: BudgetAccount.Permit?
+            _ limits: ProviderLimits, _ requestClass: RequestClass, bucket: Int?, permits: CallGroup.Permits
         ) {
             self.limits = limits
             self.requestClass = requestClass
-            self.budgetPermit = budgetPermit
+            self.bucket = bucket
+            self.permits = permits
         }
 
-        deinit { if !isUsed { limits.takeBack(as: requestClass, budgetPermit) } }
+        deinit { if !isUsed { limits.takeBack(as: requestClass, bucket: bucket, permits) } }
     }
 
     let breakerPermit: CircuitBreaker.Permit
@@ -193,9 +242,9 @@ struct Grant: ~Copyable {
     var turn: Turn
 
     /// Records that the call begins.
-    /// - Returns: the call's permit of the daily budget; `nil` for a provider without one.
-    mutating func begin() -> BudgetAccount.Permit? {
+    /// - Returns: the call's permits of budgets.
+    mutating func begin() -> CallGroup.Permits {
         turn.isUsed = true
-        return turn.budgetPermit
+        return turn.permits
     }
 }

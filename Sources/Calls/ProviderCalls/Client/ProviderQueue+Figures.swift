@@ -7,19 +7,22 @@ extension ProviderQueue {
     /// Counts a call that would have begun too late under the resource that it lacked.
     func countRefusal(_ need: CallNeed) {
         switch need {
-        case .token, .pause: refusedByRate += 1
+        case .token, .methodToken, .pause: refusedByRate += 1
         case .permit: refusedByConcurrency += 1
         case .probe, .budget: break
         }
     }
 
-    /// The rate limiter's figures. A call waits for a token if that is the first resource that it lacks.
-    var rateStatistics: RateBucket.Statistics {
-        var statistics = limits.bucket.statistics
-        statistics.refused = refusedByRate
-        statistics.waitingBatch = waiting(.batch, for: [.token, .pause])
-        statistics.waiting = waiting(.interactive, for: [.token, .pause]) + statistics.waitingBatch
-        statistics.waitingTenants = statistics.waiting > 0 ? line.flowCount : 0
+    /// The figures of a rate limit. A call waits for a token if that is the first resource that it lacks.
+    /// - Parameter bucket: see `ProviderLimits.buckets`.
+    func rateStatistics(of bucket: Int = 0) -> RateBucket.Statistics {
+        var statistics = limits.buckets[bucket].statistics
+        let needs: [CallNeed] = bucket == 0 ? [.token, .pause] : [.methodToken]
+        let groups = limits.groups.all.indices.filter { bucket == 0 || limits.groups.all[$0].bucket == bucket }
+        if bucket == 0 { statistics.refused = refusedByRate }
+        statistics.waitingBatch = waiting(.batch, in: groups, for: needs)
+        statistics.waiting = waiting(.interactive, in: groups, for: needs) + statistics.waitingBatch
+        statistics.waitingTenants = statistics.waiting > 0 ? groups.reduce(0) { $0 + line.flowCount(in: $1) } : 0
         return statistics
     }
 
@@ -27,21 +30,28 @@ extension ProviderQueue {
     var concurrencyStatistics: ConcurrencyLimit.Statistics {
         var statistics = limits.concurrency.statistics
         statistics.refused = refusedByConcurrency
-        statistics.waiting = waiting(.interactive, for: [.permit]) + waiting(.batch, for: [.permit])
+        let groups = Array(limits.groups.all.indices)
+        statistics.waiting = waiting(.interactive, in: groups, for: [.permit]) + waiting(.batch, in: groups, for: [.permit])
         return statistics
     }
 
-    private func waiting(_ requestClass: RequestClass, for needs: [CallNeed]) -> Int {
-        let count = line.count(of: requestClass)
-        guard count > 0 else { return 0 }
-        return needs.contains(limits.lacks(requestClass, at: timekeeper.now) ?? .token) ? count : 0
+    private func waiting(_ requestClass: RequestClass, in groups: [Int], for needs: [CallNeed]) -> Int {
+        guard line.count(of: requestClass) > 0 else { return 0 }
+        return groups.reduce(0) { sum, group in
+            let count = line.count(of: requestClass, in: group)
+            guard count > 0 else { return sum }
+            let need = limits.lacks(requestClass, in: group, at: timekeeper.now) ?? .token
+            return needs.contains(need) ? sum + count : sum
+        }
     }
 
-    /// Returns whether few waiting calls would go before a new call of the class.
-    func hasShortLine(for requestClass: RequestClass) -> Bool {
-        let waiting = requestClass == .batch ? line.count : line.count(of: .interactive)
+    /// Returns whether few waiting calls would go before a new call of the class and group.
+    func hasShortLine(for requestClass: RequestClass, in group: Int = 0) -> Bool {
+        let ownBatch = requestClass == .batch ? line.count(of: .batch, in: group) : 0
+        let waiting = line.count(of: .interactive, in: group) + ownBatch
         guard waiting > 0 else { return true }
-        let soon = min((limits.bucket.rate * Self.shortLine), 1000)
+        let rate = limits.bucketIndices(of: group).map { limits.buckets[$0].rate }.reduce(.infinity, min)
+        let soon = min(rate * Self.shortLine, 1000)
         return Double(waiting) < max(4, min(soon, Double(limits.concurrency.limit) / 8))
     }
 }

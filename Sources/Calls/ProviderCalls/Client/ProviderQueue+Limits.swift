@@ -5,13 +5,14 @@ import Resilience
 
 /// Changes of a provider's limits, and their effect on waiting calls.
 extension ProviderQueue {
-    /// Changes this loop's share of the rate: see `RateBucket.setShare`.
-    func setShare(_ share: Double, until end: Instant? = nil, prospect: Double = 0) {
-        changeBucket { $0.setShare(share, until: end, prospect: prospect, at: $1) }
+    /// Changes this loop's share of a rate: see `RateBucket.setShare`.
+    /// - Parameter bucket: see `ProviderLimits.buckets`.
+    func setShare(_ share: Double, until end: Instant? = nil, prospect: Double = 0, of bucket: Int = 0) {
+        change(bucket) { $0.setShare(share, until: end, prospect: prospect, at: $1) }
     }
 
-    /// Changes the limit that this loop has a share of.
-    func setLimit(_ limit: RateLimit) { changeBucket { $0.setLimit(limit, at: $1) } }
+    /// Changes the provider's limit, which this loop has a share of.
+    func setLimit(_ limit: RateLimit) { change(0) { $0.setLimit(limit, at: $1) } }
 
     /// Changes the maximum number of concurrent calls.
     func setMaximum(_ maximum: Int) {
@@ -28,13 +29,13 @@ extension ProviderQueue {
         if isPaused { review() }
     }
 
-    private func changeBucket(_ change: (inout RateBucket, Instant) -> Void) {
-        guard !line.isEmpty else { return change(&limits.bucket, timekeeper.now) }
+    private func change(_ bucket: Int, _ change: (inout RateBucket, Instant) -> Void) {
+        guard !line.isEmpty else { return change(&limits.buckets[bucket], timekeeper.now) }
         let now = timekeeper.now
         let last = Double(line.count)
-        let before = limits.bucket.wait(behind: last, at: now)
-        change(&limits.bucket, now)
-        let after = limits.bucket.wait(behind: last, at: now)
+        let before = limits.buckets[bucket].wait(behind: last, at: now)
+        change(&limits.buckets[bucket], now)
+        let after = limits.buckets[bucket].wait(behind: last, at: now)
         // Only a longer wait can make a waiting call too late.
         if let after, let before, after <= before { return serve() }
         review()
@@ -60,16 +61,36 @@ extension ProviderQueue {
             guard let call = reviewed.popLast() else { return reviewedFlow = nil }
             guard let ticket = call.ticket, line.contains(ticket) else { continue }
 
-            let kept = reviewedFlow.map { $0.flow == call.flow ? $0.kept : 0 } ?? 0
-            let wait = limits.bucket.wait(behind: line.ahead(of: kept, in: call.flow), at: now)
+            let kept = reviewedFlow.map { $0.flow == call.flow && $0.group == call.group ? $0.kept : 0 } ?? 0
+            let wait = limits.wait(
+                of: call.group, behind: { ahead(of: kept, in: call.flow, group: call.group, at: $0) }, at: now)
             if let wait, now + wait <= call.latest {
-                reviewedFlow = (call.flow, kept + 1)
+                reviewedFlow = (call.flow, call.group, kept + 1)
             } else {
-                reviewedFlow = (call.flow, kept)
+                reviewedFlow = (call.flow, call.group, kept)
                 line.remove(ticket)
                 refusedByRate += 1
                 end(call, with: limits.tooLate(latest: call.latest, retryAfter: wait, at: now))
             }
+        }
+    }
+
+    /// Tells the budgets how much the waiting calls need.
+    func noteBudgetWanted(at now: Instant) {
+        guard !limits.accounts.isEmpty else { return }
+        var demand: [ObjectIdentifier: (all: Int, batch: Int)] = [:]
+        for (index, group) in limits.groups.all.enumerated() where group.hasBudgets {
+            // Calls that cannot begin at once get no budget reservation, because it would go unused.
+            let supply = limits.bucketIndices(of: index).map { limits.buckets[$0].supply(within: Self.shortLine) }
+            let soon = supply.reduce(Double(limits.concurrency.room), min)
+            let most = max(1, Int(saturating: soon.rounded(.up)))
+            let interactive = min(line.count(of: .interactive, in: index), most)
+            let batch = min(line.count(of: .batch, in: index), most - interactive)
+            group.addDemand(interactive + batch, batch: batch, to: &demand, at: now)
+        }
+        for account in limits.accounts {
+            let wanted = demand[ObjectIdentifier(account)] ?? (0, 0)
+            account.setWaiting(wanted.all, batch: wanted.batch)
         }
     }
 }

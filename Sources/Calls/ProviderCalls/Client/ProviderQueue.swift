@@ -18,6 +18,8 @@ final class ProviderQueue {
         let latest: Instant
         /// The resource that the call lacked on arrival.
         let need: CallNeed
+        /// See `CallGroups`.
+        let group: Int
         var flow: Flow
         var ticket: CallOrder<Call>.Ticket?
         /// Ends the wait at `latest`.
@@ -25,8 +27,9 @@ final class ProviderQueue {
         var grant: Grant?
         var refusal: CallFailure?
 
-        init(_ flow: Flow, before deadline: Deadline, latest: Instant, need: CallNeed) {
+        init(_ flow: Flow, in group: Int, before deadline: Deadline, latest: Instant, need: CallNeed) {
             self.flow = flow
+            self.group = group
             self.deadline = deadline
             self.latest = latest
             self.need = need
@@ -51,18 +54,18 @@ final class ProviderQueue {
     private var (isServing, mustServeAgain) = (false, false)
     /// The calls still to be checked because a limit became smaller, in reverse order.
     var reviewed: [Call] = []
-    /// The flow of the last checked call, and how many calls of that flow stay ahead of the next one.
-    var reviewedFlow: (flow: Flow, kept: Int)?
+    /// The flow and group of the last checked call, and how many calls of them stay ahead of the next one.
+    var reviewedFlow: (flow: Flow, group: Int, kept: Int)?
     /// Called when waiting calls were granted or refused, or may be granted sooner.
     var onServed: (() -> Void)?
 
     init(_ limits: ProviderLimits, timekeeper: any Timekeeper, fairness: FairTerms = FairTerms()) {
         self.limits = limits
         self.timekeeper = timekeeper
-        line = CallOrder(fairness)
+        line = CallOrder(fairness, groups: limits.groups.count)
         limits.concurrency.onEnd = { [weak self] in self?.serve() }
         limits.onGivenBack = { [weak self] in self?.serve() }
-        limits.budget?.onChange = { [weak self] in self?.serve() }
+        for account in limits.accounts { account.onChange = { [weak self] in self?.serve() } }
     }
 
     // MARK: - Calls
@@ -72,38 +75,40 @@ final class ProviderQueue {
     /// - Throws: if the provider must not be called, or if the call would not be answered before its deadline.
     @inline(__always)
     func grantAtOnce(
-        _ requestClass: RequestClass = .interactive, before deadline: Deadline, at now: Instant
+        _ requestClass: RequestClass = .interactive, in group: Int = 0, before deadline: Deadline, at now: Instant
     ) throws(CallFailure) -> Grant? {
-        if let refusal = refusalAtEntry(at: now) { throw refusal }
-        guard line.isEmpty, limits.lacks(requestClass, at: now) == nil else { return nil }
+        if let refusal = refusalAtEntry(of: group, at: now) { throw refusal }
+        guard line.isEmpty, limits.lacks(requestClass, in: group, at: now) == nil else { return nil }
 
         limits.concurrency.noteTime(before: deadline, at: now)
         if let refusal = limits.tooSlow(before: deadline, at: now) {
             refusedByConcurrency += 1
             throw refusal
         }
-        return limits.take(requestClass, at: now)
+        return limits.take(requestClass, in: group, at: now)
     }
 
-    private func refusalAtEntry(at now: Instant) -> CallFailure? {
+    private func refusalAtEntry(of group: Int, at now: Instant) -> CallFailure? {
         if let rejection = limits.breaker.rejection(at: now) {
             return limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
-        return limits.budget == nil ? nil : limits.refusal(at: now)
+        return limits.budgetRefusal(of: .interactive, in: group, at: now)
     }
 
     /// Waits until a call is at the head of the queue and lacks nothing, and grants it.
+    /// - Parameter group: see `CallGroups`.
     /// - Parameter owner: the request. It determines the call's flow, and `promote` finds the call by it.
     /// - Parameter times: the latest start and the latest end of the call.
     /// - Throws: if the call would begin too late, if the provider must not be called, or if the task is cancelled.
     @inline(never)
-    func grant(for owner: RequestContext?, within times: CallTimes) async throws(CallFailure) -> Grant {
+    func grant(
+        in group: Int = 0, for owner: RequestContext?, within times: CallTimes
+    ) async throws(CallFailure) -> Grant {
         while true {
             let flow = owner?.flow ?? .standard
-            if let grant = try grantAtOnce(flow.requestClass, before: times.deadline, at: timekeeper.now) {
-                return grant
-            }
-            let call = try enter(flow, for: owner, within: times, at: timekeeper.now)
+            let grant = try grantAtOnce(flow.requestClass, in: group, before: times.deadline, at: timekeeper.now)
+            if let grant { return grant }
+            let call = try enter(flow, in: group, for: owner, within: times, at: timekeeper.now)
             let verdict = await call.waiter.verdict()
             call.timer?.cancel()
             switch verdict {
@@ -121,33 +126,33 @@ final class ProviderQueue {
     }
 
     /// Checks a granted call again, because other jobs may have run since the grant.
-    /// - Returns: `false` if the call has to wait again because a new budget day began.
+    /// - Returns: `false` if the call has to wait again because a new period of a budget began.
     private func isUsable(_ grant: borrowing Grant, at now: Instant) throws(CallFailure) -> Bool {
         let epoch = grant.breakerPermit.epoch
         if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now) {
             throw limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
-        guard let budget = limits.budget, let permit = grant.turn.budgetPermit else { return true }
-        return budget.isCurrent(permit, at: now)
+        return grant.turn.permits.allSatisfy { $0.account.isCurrent($0.permit, at: now) }
     }
 
     // MARK: - The line
 
     private func enter(
-        _ flow: Flow, for owner: RequestContext?, within times: CallTimes, at now: Instant
+        _ flow: Flow, in group: Int, for owner: RequestContext?, within times: CallTimes, at now: Instant
     ) throws(CallFailure) -> Call {
-        if flow.requestClass == .batch, let refusal = limits.refusalOfBatch(at: now) { throw refusal }
-        let need = limits.lacks(flow.requestClass, at: now) ?? .token
+        if flow.requestClass == .batch, let refusal = limits.budgetRefusal(of: .batch, in: group, at: now) {
+            throw refusal
+        }
+        let need = limits.lacks(flow.requestClass, in: group, at: now) ?? .token
         limits.concurrency.noteTime(before: times.deadline, at: now)
         let latest = latestStart(within: times, need: need, at: now)
-        let ahead = line.ahead(of: flow)
-        if let refusal = refusal(behind: ahead, latest: latest, need: need, at: now) {
+        if let refusal = refusal(of: flow, in: group, latest: latest, need: need, at: now) {
             countRefusal(need)
             throw refusal
         }
 
-        let call = Call(flow, before: times.deadline, latest: latest, need: need)
-        call.ticket = line.append(call, in: flow, for: owner).ticket
+        let call = Call(flow, in: group, before: times.deadline, latest: latest, need: need)
+        call.ticket = line.append(call, in: flow, group: group, for: owner).ticket
         call.timer = timekeeper.schedule(at: latest) { [weak self, weak call] in
             guard let self, let call else { return }
             endOverdue(call)
@@ -172,25 +177,39 @@ final class ProviderQueue {
     }
 
     /// Returns why a call is not expected to begin in time; `nil` if it is.
-    private func refusal(behind ahead: Double, latest: Instant, need: CallNeed, at now: Instant) -> CallFailure? {
-        let wait = limits.bucket.wait(behind: ahead, at: now)
+    private func refusal(
+        of flow: Flow, in group: Int, latest: Instant, need: CallNeed, at now: Instant
+    ) -> CallFailure? {
+        let wait = limits.wait(of: group, behind: { ahead(in: flow, group: group, at: $0) }, at: now)
         guard let wait, now + wait <= latest else { return limits.tooLate(latest: latest, retryAfter: wait, at: now) }
         guard need == .permit else { return nil }
 
-        let seconds = limits.concurrency.wait(behind: ahead)
+        let seconds = limits.concurrency.wait(behind: line.ahead(of: flow, in: group))
         guard seconds > now.duration(to: latest).inSeconds else { return nil }
         return limits.tooSlow(retryAfter: seconds.isFinite ? Duration.seconds(roundedUp: seconds) : nil)
+    }
+
+    /// Returns how many calls are expected to take a token of a bucket before a call of a flow and group.
+    /// - Parameter position: the number of calls of the flow and group ahead of it; `nil` for a new call.
+    func ahead(of position: Int? = nil, in flow: Flow, group: Int, at bucket: Int) -> Double {
+        let position = position ?? line.count(of: flow, in: group)
+        return line.ahead(of: position, in: flow, group: group) {
+            bucket == 0 || limits.groups.all[$0].bucket == bucket
+        }
     }
 
     private func endOverdue(_ call: Call) {
         serve()
         guard let ticket = call.ticket, line.contains(ticket) else { return }
         let now = timekeeper.now
-        let need = limits.lacks(call.flow.requestClass, at: now) ?? call.need
-        let ahead = line.ahead(of: call.flow)
+        let (flow, group) = (call.flow, call.group)
+        let need = limits.lacks(flow.requestClass, in: group, at: now) ?? call.need
+        let wait = limits.wait(of: group, behind: { ahead(in: flow, group: group, at: $0) }, at: now)
+        let overdue = limits.overdue(
+            need, behind: line.ahead(of: flow, in: group), retryAfter: wait, latest: call.latest, at: now)
         line.remove(ticket)
         countRefusal(need)
-        end(call, with: limits.overdue(need, behind: ahead, latest: call.latest, at: now))
+        end(call, with: overdue)
         noteLine(at: now)
     }
 
@@ -237,16 +256,17 @@ final class ProviderQueue {
             end(call, with: refusal)
             return true
         }
-        if let refusal = limits.refusalOfBatch(at: now), let call = line.popFirst(where: { $0 == .batch }) {
-            end(call, with: refusal)
+        if let call = line.popFirst(where: { limits.budgetRefusal(of: $0, in: $1, at: now) != nil }) {
+            let refusal = limits.budgetRefusal(of: call.flow.requestClass, in: call.group, at: now)
+            end(call, with: refusal ?? limits.tooLate(latest: call.latest, retryAfter: nil, at: now))
             return true
         }
-        guard let call = line.popFirst(where: { limits.lacks($0, at: now) == nil }) else { return false }
+        guard let call = line.popFirst(where: { limits.lacks($0, in: $1, at: now) == nil }) else { return false }
         if let refusal = limits.tooSlow(before: call.deadline, at: now) {
             refusedByConcurrency += 1
             end(call, with: refusal)
         } else {
-            call.grant = limits.take(call.flow.requestClass, at: now)
+            call.grant = limits.take(call.flow.requestClass, in: call.group, at: now)
             // The call's task was cancelled just now, so the grant goes to the next call.
             if !call.waiter.settle(.served) { call.grant = nil }
         }
@@ -255,7 +275,7 @@ final class ProviderQueue {
 
     /// Updates the limits with the number of waiting calls, and schedules the next check.
     func noteLine(at now: Instant, goesOn: Bool = false) {
-        limits.bucket.isAwaited = !line.isEmpty
+        for bucket in limits.buckets.indices { limits.buckets[bucket].isAwaited = !line.isEmpty }
         noteBudgetWanted(at: now)
         guard !line.isEmpty else {
             alarm?.timer.cancel()
@@ -263,7 +283,7 @@ final class ProviderQueue {
             return
         }
         // A token that is available already does not help a call that lacks another resource.
-        let token = limits.bucket.nextToken(at: now).flatMap { $0 > now ? $0 : nil }
+        let token = limits.buckets.compactMap { $0.nextToken(at: now).flatMap { $0 > now ? $0 : nil } }.min()
         let rest = now + Self.longestRest
         setAlarm(at: goesOn || !reviewed.isEmpty ? now : min(rest, token ?? rest))
     }
@@ -276,14 +296,5 @@ final class ProviderQueue {
             self?.goOn()
         }
         alarm = (due, timer)
-    }
-
-    private func noteBudgetWanted(at now: Instant) {
-        guard let budget = limits.budget else { return }
-        // Calls that cannot begin at once get no budget reservation, because it would go unused.
-        let soon = min(limits.bucket.supply(within: Self.shortLine), Double(limits.concurrency.room))
-        let most = max(1, Int(saturating: soon.rounded(.up)))
-        let interactive = min(line.count(of: .interactive), most)
-        budget.setWaiting(min(line.count, most), batch: min(line.count(of: .batch), most - interactive))
     }
 }

@@ -1,4 +1,5 @@
 public import LocationSearch
+import QuotaSharing
 import Resilience
 
 /// Conclusions about a provider from a failed call.
@@ -66,11 +67,6 @@ extension SearchError {
                 .rateLimited,
                 "the quota of this worker's API key at \(name) is used up; send the request again later, or raise the quota",
                 retryAfter: rejection.retryAfter, allowsAttempt: false)
-        case .budgetUsedUp:
-            return SearchError(
-                .rateLimited,
-                "this fleet's daily call budget for \(name) is used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
-                retryAfter: rejection.retryAfter, limit: .budget, allowsAttempt: false)
         case .providerRateLimit:
             return SearchError(
                 .rateLimited,
@@ -86,19 +82,26 @@ extension SearchError {
                 .circuitOpen,
                 "\(name) is paused by the operators of this service (locsearch controls); send the request again later",
                 retryAfter: rejection.retryAfter)
-        case .failureRate, .slowCallRate, .probesFailed, nil:
+        case .failureRate, .slowCallRate, .probesFailed, .budgetUsedUp, nil:
             return SearchError(
                 .circuitOpen, "\(name) is failing, so calls to it are paused; send the request again later",
                 retryAfter: rejection.retryAfter)
         }
     }
 
-    /// The failure of a batch request when the rest of the day's budget is reserved for interactive ones.
-    static func keptForInteractive(retryAfter: Duration, by provider: ProviderID) -> SearchError {
-        SearchError(
+    /// The failure of a request that a budget allows no call for.
+    static func refused(by budget: Budget, because refusal: BudgetAccount.Refusal) -> SearchError {
+        let what =
+            switch refusal {
+            case .usedUp: "is used up"
+            case .keptForInteractive: "has only what is kept for interactive requests"
+            }
+        var error = SearchError(
             .rateLimited,
-            "the rest of the daily call budget for \(provider.rawValue) is reserved for interactive requests (callsPerDayReserved); send this batch request again later, or raise the budget with locsearch budget set",
-            retryAfter: retryAfter, limit: .budget, allowsAttempt: false)
+            "this fleet's budget \(budget.account) of the \(budget.span.rawValue) \(what); send the request again later, or raise the budget with locsearch budget set \(budget.account)",
+            retryAfter: refusal.retryAfter, limit: .budget, allowsAttempt: false)
+        error.account = budget.account
+        return error
     }
 
     /// The failure of a call that was abandoned before its request's deadline.
@@ -123,9 +126,9 @@ extension SearchError {
         let name = provider.rawValue
         let reason =
             switch limit {
-            case .rate: "at the allowed rate (requestsPerSecond)"
+            case .rate: "at the allowed rate (requestsPerSecond, methodLimits)"
             case .concurrency: "because too many calls are in flight (adaptive concurrency)"
-            case .budget: "because no call of the daily budget was reserved in time"
+            case .budget: "because no call of its budgets was reserved in time"
             case .queue: "because too many requests are queued"
             }
         return SearchError(

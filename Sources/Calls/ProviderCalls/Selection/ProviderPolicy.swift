@@ -21,6 +21,8 @@ public struct ProviderPolicy: Sendable, Hashable {
     public var budget = RetryBudget.Configuration()
     /// The API key's limit; `nil` if none is known.
     public var rateLimit: RateLimit?
+    /// The API key's limits of single methods, in addition.
+    public var methodLimits: [ProviderMethod: RateLimit] = [:]
     public var share = FleetShare.byPartitions
     public var breaker = CircuitBreaker.Configuration()
     public var whenOpen = WhenOpen.fail
@@ -29,8 +31,19 @@ public struct ProviderPolicy: Sendable, Hashable {
     /// How waiting requests share the rate limit and the concurrency limit, by class and tenant.
     public var fairness = FairTerms()
 
-    /// True if workers publish their demand for the key's limit to each other.
-    public var sharesByDemand: Bool { rateLimit != nil && share == .byDemand }
+    public var hasRateLimit: Bool { rateLimit != nil || !methodLimits.isEmpty }
+
+    /// True if workers publish their demand for the key's limits to each other.
+    public var sharesByDemand: Bool { hasRateLimit && share == .byDemand }
+
+    /// Returns the names of a provider's rate limits in the fleet, such as `google-places/searchText`.
+    func limitNames(of provider: ProviderID) -> [String] {
+        (rateLimit == nil ? [] : [provider.rawValue]) + orderedMethodLimits.map { "\(provider.rawValue)/\($0.key.rawValue)" }
+    }
+
+    var orderedMethodLimits: [(key: ProviderMethod, value: RateLimit)] {
+        methodLimits.sorted { $0.key.rawValue < $1.key.rawValue }
+    }
 
     /// - Parameter concurrency: the maximum number of concurrent calls, at least 1: this loop's part of `worker.concurrency`.
     public init(concurrency: Int) {
@@ -61,8 +74,8 @@ public struct ProviderStatus: Sendable, Hashable {
     public var shared: Int
     /// The number of requests that wait for an open breaker now: `whenOpen=hold`.
     public var held: Int
-    /// The fleet's view of the day's budget; `nil` for a provider without one.
-    public var budget: BudgetStatus?
+    /// The fleet's view of the provider's budgets.
+    public var budgets: [BudgetStatus]
 
     /// True if a further worker could increase the calls to the provider. `false` unless the breaker is closed, during a
     /// pause that the provider requested, and while calls wait for tokens of a shared rate.

@@ -7,16 +7,19 @@ public import Basics
 /// from additional charges. A single waiting tenant is served every time, and with a single flow the order is first come,
 /// first served.
 ///
+/// Calls may belong to groups, which have limits of their own. A group that may not be served delays no other one. Within a
+/// class, the groups that may be served take turns, call by call.
+///
 /// Not `Sendable`: it belongs to one actor. Each operation takes constant time, unless its comment states that it visits
 /// all calls or tenants.
 public final class CallOrder<Element> {
     /// Identifies a waiting element, so that it can be removed without a search.
     public struct Ticket {
-        fileprivate let node: Int
-        fileprivate let serial: UInt64
+        let node: Int
+        let serial: UInt64
     }
 
-    private struct Entry {
+    struct Entry {
         let element: Element
         let line: Line
         let serial: UInt64
@@ -24,8 +27,9 @@ public final class CallOrder<Element> {
     }
 
     /// The waiting calls of one tenant.
-    private final class Line {
+    final class Line {
         let flow: Flow
+        let group: Int
         let weight: Double
         var entries = LinkedLists<Entry>.List()
         /// The calls that the tenant may still be served in this round; negative if it has a debt from additional charges.
@@ -33,14 +37,15 @@ public final class CallOrder<Element> {
         /// The line's node in the round of its class.
         var node = 0
 
-        init(_ flow: Flow, weight: Double) {
+        init(_ flow: Flow, in group: Int, weight: Double) {
             self.flow = flow
+            self.group = group
             self.weight = weight
         }
     }
 
-    /// The waiting calls of one class: the non-empty lines, in the order in which they are served.
-    private struct Lines {
+    /// The waiting calls of one class and group: the non-empty lines, in the order in which they are served.
+    struct Lines {
         var round = LinkedLists<Line>.List()
         var byTenant: [String: Line] = [:]
         var sums = LineSums()
@@ -50,30 +55,48 @@ public final class CallOrder<Element> {
     /// The largest debt of a tenant, in calls. Larger debts are reduced to this, so that a tenant is never shut out for long.
     private static var largestDebt: Double { 16 }
     /// Up to this number of lines, a forecast visits each line and is exact.
-    private static var mostExactLines: Int { 64 }
+    static var mostExactLines: Int { 64 }
 
-    private let terms: FairTerms
+    let terms: FairTerms
     private var entries = LinkedLists<Entry>()
     private var lines = LinkedLists<Line>()
-    private var interactive = Lines()
-    private var batch = Lines()
+    /// By group.
+    private(set) var (interactive, batch): ([Lines], [Lines])
+    private var counts = (interactive: 0, batch: 0)
+    /// The group that is served next if it may be, by class.
+    private var nextGroup = (interactive: 0, batch: 0)
     private var owned: [ObjectIdentifier: Ticket] = [:]
     private var lastSerial: UInt64 = 0
     /// The fraction of a call that batch requests have saved up while interactive calls were served.
     private var batchCredit = 0.0
 
-    public init(_ terms: FairTerms = FairTerms()) { self.terms = terms }
+    /// - Parameter groups: the number of groups, from 1.
+    public init(_ terms: FairTerms = FairTerms(), groups: Int = 1) {
+        self.terms = terms
+        interactive = Array(repeating: Lines(), count: groups)
+        batch = interactive
+    }
 
     // MARK: - What waits
 
-    public var isEmpty: Bool { interactive.count == 0 && batch.count == 0 }
+    public var isEmpty: Bool { counts == (0, 0) }
 
-    public var count: Int { interactive.count + batch.count }
+    public var count: Int { counts.interactive + counts.batch }
 
-    public func count(of requestClass: RequestClass) -> Int { self[requestClass].count }
+    public func count(of requestClass: RequestClass) -> Int {
+        requestClass == .interactive ? counts.interactive : counts.batch
+    }
 
-    /// The number of flows with waiting elements.
-    public var flowCount: Int { interactive.round.count + batch.round.count }
+    public func count(of requestClass: RequestClass, in group: Int) -> Int { self[requestClass, group].count }
+
+    public func count(of flow: Flow, in group: Int) -> Int {
+        self[flow.requestClass, group].byTenant[flow.tenant]?.entries.count ?? 0
+    }
+
+    /// The number of flows with waiting elements. A flow counts once in each group.
+    public var flowCount: Int { (interactive + batch).reduce(0) { $0 + $1.round.count } }
+
+    public func flowCount(in group: Int) -> Int { interactive[group].round.count + batch[group].round.count }
 
     /// Returns the tenants of a class that have waiting elements, with the number of elements and the first one. Visits all tenants.
     public func tenants(of requestClass: RequestClass) -> [(tenant: String, count: Int, first: Element)] {
@@ -85,17 +108,21 @@ public final class CallOrder<Element> {
         return tenants
     }
 
-    private subscript(requestClass: RequestClass) -> Lines {
-        _read { if requestClass == .interactive { yield interactive } else { yield batch } }
-        _modify { if requestClass == .interactive { yield &interactive } else { yield &batch } }
+    private(set) subscript(requestClass: RequestClass, group: Int) -> Lines {
+        _read { if requestClass == .interactive { yield interactive[group] } else { yield batch[group] } }
+        _modify { if requestClass == .interactive { yield &interactive[group] } else { yield &batch[group] } }
     }
 
-    private func forEachLine(of requestClass: RequestClass, _ body: (Line) -> Void) {
-        var node = self[requestClass].round.first
+    func forEachLine(of requestClass: RequestClass, in group: Int, _ body: (Line) -> Void) {
+        var node = self[requestClass, group].round.first
         while let current = node {
             body(lines[current])
             node = lines.next(after: current)
         }
+    }
+
+    private func forEachLine(of requestClass: RequestClass, _ body: (Line) -> Void) {
+        for group in interactive.indices { forEachLine(of: requestClass, in: group, body) }
     }
 
     // MARK: - In and out
@@ -104,15 +131,15 @@ public final class CallOrder<Element> {
     /// - Returns: the element's ticket, and whether it is the only waiting element of the flow.
     @discardableResult
     public func append(
-        _ element: Element, in flow: Flow, for owner: AnyObject? = nil
+        _ element: Element, in flow: Flow, group: Int = 0, for owner: AnyObject? = nil
     ) -> (ticket: Ticket, isFirstOfFlow: Bool) {
-        append(element, in: flow, owner: owner.map(ObjectIdentifier.init))
+        append(element, in: flow, group: group, owner: owner.map(ObjectIdentifier.init))
     }
 
     private func append(
-        _ element: Element, in flow: Flow, owner: ObjectIdentifier?
+        _ element: Element, in flow: Flow, group: Int, owner: ObjectIdentifier?
     ) -> (ticket: Ticket, isFirstOfFlow: Bool) {
-        let line = self[flow.requestClass].byTenant[flow.tenant] ?? addLine(of: flow)
+        let line = self[flow.requestClass, group].byTenant[flow.tenant] ?? addLine(of: flow, in: group)
         lastSerial += 1
         let entry = Entry(element: element, line: line, serial: lastSerial, owner: owner)
         let node = changeCount(of: line) { entries.append(entry, to: &line.entries) }
@@ -121,10 +148,10 @@ public final class CallOrder<Element> {
         return (ticket, line.entries.count == 1)
     }
 
-    private func addLine(of flow: Flow) -> Line {
-        let line = Line(flow, weight: terms.weight(of: flow.tenant))
-        self[flow.requestClass].byTenant[flow.tenant] = line
-        line.node = lines.append(line, to: &self[flow.requestClass].round)
+    private func addLine(of flow: Flow, in group: Int) -> Line {
+        let line = Line(flow, in: group, weight: terms.weight(of: flow.tenant))
+        self[flow.requestClass, group].byTenant[flow.tenant] = line
+        line.node = lines.append(line, to: &self[flow.requestClass, group].round)
         return line
     }
 
@@ -133,10 +160,11 @@ public final class CallOrder<Element> {
         let before = line.entries.count
         let result = change()
         let after = line.entries.count
-        let requestClass = line.flow.requestClass
-        self[requestClass].sums.remove(count: before, weight: line.weight)
-        self[requestClass].sums.add(count: after, weight: line.weight)
-        self[requestClass].count += after - before
+        let (requestClass, group) = (line.flow.requestClass, line.group)
+        self[requestClass, group].sums.remove(count: before, weight: line.weight)
+        self[requestClass, group].sums.add(count: after, weight: line.weight)
+        self[requestClass, group].count += after - before
+        if requestClass == .interactive { counts.interactive += after - before } else { counts.batch += after - before }
         return result
     }
 
@@ -158,8 +186,8 @@ public final class CallOrder<Element> {
         let line = entry.line
         _ = changeCount(of: line) { entries.remove(node, from: &line.entries) }
         if line.entries.isEmpty {
-            lines.remove(line.node, from: &self[line.flow.requestClass].round)
-            self[line.flow.requestClass].byTenant[line.flow.tenant] = nil
+            lines.remove(line.node, from: &self[line.flow.requestClass, line.group].round)
+            self[line.flow.requestClass, line.group].byTenant[line.flow.tenant] = nil
         }
         if let owner = entry.owner { owned[owner] = nil }
         return entry
@@ -170,56 +198,76 @@ public final class CallOrder<Element> {
     public func move(elementOf owner: AnyObject, to flow: Flow) -> (element: Element, ticket: Ticket)? {
         guard let ticket = owned[ObjectIdentifier(owner)] else { return nil }
         let entry = remove(at: ticket.node)
-        return (entry.element, append(entry.element, in: flow, owner: entry.owner).ticket)
+        return (entry.element, append(entry.element, in: flow, group: entry.line.group, owner: entry.owner).ticket)
     }
 
     /// Removes the element that is served next.
     /// - Parameter isAllowed: returns whether calls of a class may be served now.
     public func popFirst(where isAllowed: (RequestClass) -> Bool = { _ in true }) -> Element? {
-        let mayServe = (
-            interactive: interactive.count > 0 && isAllowed(.interactive), batch: batch.count > 0 && isAllowed(.batch)
-        )
-        guard mayServe.interactive || mayServe.batch else { return nil }
-        guard mayServe.batch else { return pop(from: .interactive) }
-        guard mayServe.interactive else { return pop(from: .batch) }
-
-        batchCredit = min(1, batchCredit + terms.batchFloor)
-        guard batchCredit >= 1 - 1e-9 else { return pop(from: .interactive) }
-        batchCredit = 0
-        return pop(from: .batch)
+        popFirst { requestClass, _ in isAllowed(requestClass) }
     }
 
-    private func pop(from requestClass: RequestClass) -> Element? {
+    /// Removes the element that is served next.
+    /// - Parameter isAllowed: returns whether calls of a class and group may be served now.
+    public func popFirst(where isAllowed: (RequestClass, _ group: Int) -> Bool) -> Element? {
+        let interactive = firstGroup(of: .interactive, where: isAllowed)
+        guard let batch = firstGroup(of: .batch, where: isAllowed) else {
+            return interactive.flatMap { pop(from: .interactive, $0) }
+        }
+        guard let interactive else { return pop(from: .batch, batch) }
+
+        batchCredit = min(1, batchCredit + terms.batchFloor)
+        guard batchCredit >= 1 - 1e-9 else { return pop(from: .interactive, interactive) }
+        batchCredit = 0
+        return pop(from: .batch, batch)
+    }
+
+    /// Returns the next group of a class with waiting elements that may be served.
+    private func firstGroup(of requestClass: RequestClass, where isAllowed: (RequestClass, Int) -> Bool) -> Int? {
+        guard count(of: requestClass) > 0 else { return nil }
+        let next = requestClass == .interactive ? nextGroup.interactive : nextGroup.batch
+        for offset in interactive.indices {
+            let group = (next + offset) % interactive.count
+            if self[requestClass, group].count > 0, isAllowed(requestClass, group) { return group }
+        }
+        return nil
+    }
+
+    private func pop(from requestClass: RequestClass, _ group: Int) -> Element? {
+        let next = (group + 1) % interactive.count
+        if requestClass == .interactive { nextGroup.interactive = next } else { nextGroup.batch = next }
         var skipped = 0
-        while let first = self[requestClass].round.first {
+        while let first = self[requestClass, group].round.first {
             let line = lines[first]
             if line.deficit < 1 { line.deficit += line.weight }
             guard line.deficit >= 1, let node = line.entries.first else {
-                lines.rotate(&self[requestClass].round)
+                lines.rotate(&self[requestClass, group].round)
                 skipped += 1
-                if skipped == self[requestClass].round.count { skipRounds(of: requestClass) }
+                if skipped == self[requestClass, group].round.count { skipRounds(of: requestClass, group) }
                 continue
             }
 
             line.deficit -= 1
             let entry = remove(at: node)
-            if !line.entries.isEmpty, line.deficit < 1 { lines.rotate(&self[requestClass].round) }
+            if !line.entries.isEmpty, line.deficit < 1 { lines.rotate(&self[requestClass, group].round) }
             return entry.element
         }
         return nil
     }
 
-    /// Skips the rounds in which every tenant of a class is still in debt.
-    private func skipRounds(of requestClass: RequestClass) {
+    /// Skips the rounds in which every tenant of a class and group is still in debt.
+    private func skipRounds(of requestClass: RequestClass, _ group: Int) {
         var rounds = Double.infinity
-        forEachLine(of: requestClass) { rounds = min(rounds, ((1 - $0.deficit) / $0.weight).rounded(.up) - 1) }
+        forEachLine(of: requestClass, in: group) {
+            rounds = min(rounds, ((1 - $0.deficit) / $0.weight).rounded(.up) - 1)
+        }
         guard rounds >= 1, rounds.isFinite else { return }
-        forEachLine(of: requestClass) { $0.deficit += rounds * $0.weight }
+        forEachLine(of: requestClass, in: group) { $0.deficit += rounds * $0.weight }
     }
 
     /// Charges a tenant for additional calls, beyond the one per served element. Has no effect on a tenant without waiting elements.
-    public func charge(_ calls: Int, to flow: Flow) {
-        guard calls > 0, let line = self[flow.requestClass].byTenant[flow.tenant] else { return }
+    public func charge(_ calls: Int, to flow: Flow, in group: Int = 0) {
+        guard calls > 0, let line = self[flow.requestClass, group].byTenant[flow.tenant] else { return }
         line.deficit = max(-Self.largestDebt, line.deficit - Double(min(calls, 1000)))
     }
 
@@ -236,50 +284,5 @@ public final class CallOrder<Element> {
                 }
             }
         }
-    }
-
-    // MARK: - Forecasts
-
-    /// Returns how many calls are expected to be served before a call that joins the flow now. Later calls that go before
-    /// it are not counted. Exact for up to 64 tenants; for more, at most twice the number that the other tenants are really
-    /// served.
-    public func ahead(of flow: Flow) -> Double {
-        ahead(of: self[flow.requestClass].byTenant[flow.tenant]?.entries.count ?? 0, in: flow)
-    }
-
-    /// Returns how many calls are expected to be served before the call at this position of its flow.
-    public func ahead(of position: Int, in flow: Flow) -> Double {
-        let line = self[flow.requestClass].byTenant[flow.tenant]
-        return ahead(
-            of: position, in: flow.requestClass, line: line, weight: line?.weight ?? terms.weight(of: flow.tenant))
-    }
-
-    /// - Parameter position: the number of calls ahead of it in the same flow.
-    private func ahead(of position: Int, in requestClass: RequestClass, line: Line?, weight: Double) -> Double {
-        let rounds = Double(position + 1) / weight
-        let within = Double(position) + served(in: rounds, of: requestClass, besides: line)
-        let floor = min(max(terms.batchFloor, 0), 1)
-        switch requestClass {
-        case .interactive:
-            return floor < 1 ? min(within + Double(batch.count), within / (1 - floor)) : within + Double(batch.count)
-        case .batch:
-            let behindAll = within + Double(interactive.count)
-            return floor > 0 ? min(behindAll, (within + 1) / floor - 1) : behindAll
-        }
-    }
-
-    /// Returns how many calls the lines of a class, except one, serve in this number of rounds.
-    private func served(in rounds: Double, of requestClass: RequestClass, besides line: Line?) -> Double {
-        guard self[requestClass].round.count > Self.mostExactLines else {
-            var served = 0.0
-            forEachLine(of: requestClass) { other in
-                if other !== line { served += min(Double(other.entries.count), rounds * other.weight) }
-            }
-            return served
-        }
-
-        var sums = self[requestClass].sums
-        if let line { sums.remove(count: line.entries.count, weight: line.weight) }
-        return sums.served(in: rounds)
     }
 }

@@ -4,51 +4,56 @@ import JSON
 import LocationSearch
 import QuotaSharing
 
-/// The use of each provider's daily budget, as read from the fleet topic.
+/// The use of each budget, as read from the fleet topic.
 struct BudgetReport {
-    /// The use of one provider's budget on one day.
+    /// The use of one budget in its current period. Numbers are units of the budget.
     struct Line: Sendable, Hashable {
-        var provider: ProviderID
-        var day: ProviderDays.Day
-        /// The number of calls that the budget allows.
-        var budget: Int
+        var budget: Budget
+        var period: ProviderCalendars.Period
+        /// The budget in force.
+        var limit: Int
         var used = 0
         var reserved = 0
-        /// The number of calls that these settings reserve for interactive requests; `nil` if they reserve none.
+        /// The units that these settings keep for interactive requests; `nil` if they keep none.
         var kept: Int?
-        /// The number of calls made, by operation and price class.
+        /// The units used, by operation and price class.
         var made: [String: Int] = [:]
-        /// The time from which calls were counted; `nil` if they were counted from the beginning of the day.
+        /// The time from which the count began; `nil` if it began with the period.
         var since: String?
 
-        var left: Int { max(0, budget.saturatingSubtracting(used).saturatingSubtracting(reserved)) }
+        var left: Int { max(0, limit.saturatingSubtracting(used).saturatingSubtracting(reserved)) }
+
+        /// Returns when the budget will be used up at the rate so far; `nil` if it lasts until the end of the period.
+        func usedUp(asOf date: Date) -> Date? {
+            let begin = since.flatMap { try? Date($0, strategy: .iso8601) } ?? period.begin
+            let time = date.timeIntervalSince(begin)
+            guard used > 0, time > 0, left > 0 else { return nil }
+            let end = begin + time * Double(limit) / Double(used)
+            return end < period.end ? end : nil
+        }
     }
 
     let lines: [Line]
     private let date: Date
 
     /// - Parameters:
-    ///   - callsPerDay: the budgets in these settings. If a member has published a different one, that one is shown.
-    ///   - reserves: the calls that these settings reserve for interactive requests.
+    ///   - budgets: those of these settings. If a member has published another limit, that one is shown.
     ///   - date: the current time.
-    init(
-        _ ledger: BudgetLedger, callsPerDay: [ProviderID: Int],
-        reserves: [ProviderID: BudgetReserve] = [:], days: ProviderDays, at date: Date
-    ) {
+    init(_ ledger: BudgetLedger, budgets: [Budget], calendars: ProviderCalendars, at date: Date) {
         self.date = date
-        lines = ProviderID.allCases.compactMap { provider -> Line? in
-            guard let day = days.day(of: provider, at: date) else { return nil }
-            var line: Line
-            if let known = ledger.days[provider.rawValue]?[day.label] {
-                line = Line(
-                    provider: provider, day: day, budget: known.budget, used: known.used, reserved: known.reserved,
-                    made: known.made, since: known.since)
-            } else if let calls = callsPerDay[provider] {
-                line = Line(provider: provider, day: day, budget: calls)
-            } else {
+        let known = Set(budgets.map(\.account))
+        let others = ledger.periods.keys.filter { !known.contains($0) }.compactMap { Budget(account: $0) }
+        lines = (budgets + others).sorted { $0.account < $1.account }.compactMap { budget -> Line? in
+            guard let period = calendars.period(budget.span, of: budget.provider, at: date) else { return nil }
+            var line = Line(budget: budget, period: period, limit: budget.limit)
+            if let current = ledger.periods[budget.account]?[period.label] {
+                line.limit = current.budget
+                (line.used, line.reserved) = (current.used, current.reserved)
+                (line.made, line.since) = (current.made, current.since)
+            } else if !known.contains(budget.account) {
                 return nil
             }
-            if let reserve = reserves[provider], !reserve.isNone { line.kept = reserve.calls(of: line.budget) }
+            if !budget.reserve.isNone { line.kept = budget.reserve.units(of: line.limit) }
             return line
         }
     }
@@ -58,7 +63,7 @@ struct BudgetReport {
     var text: [String] {
         guard !lines.isEmpty else {
             return [
-                "no provider has a budget: set providers.<name>.callsPerDay, such as --providers-hotpepper-calls-per-day 3000"
+                "no provider has a budget: set providers.<name>.budgets, such as --providers-google-places-budgets 'all: 300 USD/month'"
             ]
         }
         let kinds = kindLines
@@ -68,56 +73,63 @@ struct BudgetReport {
     private var budgetLines: [String] {
         let showsKept = lines.contains { $0.kept != nil }
         var columns: [TextTable.Column] = [
-            "provider", "day", .right("budget"), .right("used"), .right("reserved"), .right("left"),
+            "account", "period", .right("budget"), .right("used"), .right("reserved"), .right("left"),
         ]
         if showsKept { columns.append(.right("for interactive")) }
-        columns += [.right("used of it"), "since", "next day in"]
+        columns += [.right("used of it"), "since", "next period in", "used up at this rate"]
 
         var table = TextTable(columns)
         for line in lines {
-            let part = line.budget > 0 ? "\(line.used.saturatingMultiplied(by: 100) / line.budget) %" : "-"
+            let budget = line.budget
+            let part = line.limit > 0 ? "\(line.used.saturatingMultiplied(by: 100) / line.limit) %" : "-"
+            let usedUp = line.left > 0 ? line.usedUp(asOf: date).map { $0.formatted(.iso8601) } ?? "no" : "now"
             table.add(
                 [
-                    line.provider.rawValue, line.day.label, line.budget.grouped, line.used.grouped,
-                    line.reserved.grouped, line.left.grouped,
-                ] + (showsKept ? [line.kept?.grouped ?? "-"] : []) + [
-                    part, line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
+                    budget.account, line.period.label, budget.text(of: line.limit), budget.text(of: line.used),
+                    budget.text(of: line.reserved), budget.text(of: line.left),
+                ] + (showsKept ? [line.kept.map { budget.text(of: $0) } ?? "-"] : []) + [
+                    part, line.since ?? line.period.begin.formatted(.iso8601), timeToNextPeriod(line), usedUp,
                 ])
         }
         return table.lines
     }
 
     private var kindLines: [String] {
-        var table = TextTable(["provider", "operation", "price class", .right("calls of the day")])
+        var table = TextTable(["account", "operation", "price class", .right("used in the period")])
         var isEmpty = true
         for line in lines {
             for calls in CallsOfKind.mostFirst(line.made) {
-                table.add([line.provider.rawValue, calls.operation, calls.priceClass ?? "", calls.count.grouped])
+                table.add([
+                    line.budget.account, calls.operation, calls.priceClass ?? "", line.budget.text(of: calls.count),
+                ])
                 isEmpty = false
             }
         }
         return isEmpty ? [] : table.lines
     }
 
-    private func timeToNextDay(_ line: Line) -> String {
-        Duration.seconds(saturating: (line.day.end.timeIntervalSince(date) / 60).rounded(.up) * 60).readable
+    private func timeToNextPeriod(_ line: Line) -> String {
+        Duration.seconds(saturating: (line.period.end.timeIntervalSince(date) / 60).rounded(.up) * 60).readable
     }
 
     // MARK: - JSON output
 
-    /// One JSON object for each provider.
+    /// One JSON object for each account. Amounts of money are in millionths of the currency.
     var json: [String] {
         lines.map { line in
             JSONWriter.objectText(capacity: 256) { json in
-                json.member("provider", line.provider.rawValue)
-                json.member("day", line.day.label)
-                json.member("budget", line.budget)
+                json.member("account", line.budget.account)
+                json.member("provider", line.budget.provider.rawValue)
+                json.member("unit", line.budget.unitName)
+                json.member("period", line.period.label)
+                json.member("budget", line.limit)
                 json.member("used", line.used)
                 json.member("reserved", line.reserved)
                 json.member("left", line.left)
                 json.member("kept", line.kept)
-                json.member("since", line.since ?? line.day.begin.formatted(.iso8601))
-                json.member("until", line.day.end.formatted(.iso8601))
+                json.member("since", line.since ?? line.period.begin.formatted(.iso8601))
+                json.member("until", line.period.end.formatted(.iso8601))
+                json.member("usedUpAt", line.usedUp(asOf: date)?.formatted(.iso8601))
                 json.member("made", calls: line.made)
             }
         }

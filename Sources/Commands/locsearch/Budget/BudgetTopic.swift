@@ -19,7 +19,7 @@ struct BudgetTopic {
     /// Reads the state of the budgets from the topic. It reads the newest records, and all records only if the newest
     /// do not contain the state.
     func ledger() async throws -> BudgetLedger {
-        let member = BudgetMember(name: "", budgets: [:], at: .now)
+        let member = BudgetMember(name: "", budgets: [], at: .now)
         try await client.read(newest: history) { extent in
             member.begin(extent, at: .now)
         } take: { message, offset in
@@ -43,11 +43,11 @@ struct BudgetTopic {
         try await publish(BudgetMessage(sender: Self.makeSender(), number: 1, order: order), to: most, within: time)
     }
 
-    /// Counts the workers that keep a budget for a provider. Each of their event loops answers the question.
+    /// Counts the workers that keep an account. Each of their event loops answers the question.
     /// - Parameter time: how long to wait for answers.
     /// - Returns: the number of workers that answered in time.
-    func countKeepers(of provider: ProviderID, within time: Duration) async throws -> Int {
-        let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: provider.rawValue)
+    func countKeepers(of account: String, within time: Duration) async throws -> Int {
+        let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: account)
         return try await publish(message, to: .max, within: time)
     }
 

@@ -6,19 +6,21 @@ import QuotaSharing
 
 struct BudgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "budget", abstract: "Shows the used and remaining calls of the day, and changes the day's budget.",
+        commandName: "budget", abstract: "Shows what is used and left of each budget, and changes budgets.",
         discussion: """
-            Counts the calls of all workers, as published in the fleet topic. Budgets and the start of the day come from
-            the same settings as the workers' (providers.<name>.callsPerDay, dayBegins).
+            Counts the calls of all workers, as published in the fleet topic. Budgets and the start of days and months
+            come from the same settings as the workers' (providers.<name>.budgets, callsPerDay, dayBegins).
 
               locsearch budget
               locsearch budget --json
               locsearch budget set hotpepper 5000
-              locsearch budget reset hotpepper --yes
+              locsearch budget set google-places/month/usd 350.00
+              locsearch budget reset google-places/text-search-pro/month --yes
 
-            "reserved" counts calls that workers have reserved but not made, also those of crashed workers; they count
-            as used. "for interactive" counts the last calls of the day, which batch requests cannot use, if these
-            settings reserve any (callsPerDayReserved).
+            "reserved" is what workers have reserved and not used, also that of crashed workers; it counts as used. "for
+            interactive" is the last part of a period, which batch requests cannot use, if these settings keep any.
+            "used up at this rate" is when nothing will be left if the period goes on as it has until now. Accounts that
+            end in /free count the calls that the provider does not charge.
             """, subcommands: [ShowCommand.self, SetCommand.self, ResetCommand.self],
         defaultSubcommand: ShowCommand.self)
 }
@@ -26,9 +28,9 @@ struct BudgetCommand: AsyncParsableCommand {
 extension BudgetCommand {
     struct ShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows used and remaining calls by provider, operation and price class.")
+            commandName: "show", abstract: "Shows what is used and left by account, operation and price class.")
 
-        @Flag(help: "Prints one JSON object per provider and line.") var json = false
+        @Flag(help: "Prints one JSON object per account and line; money in millionths of the currency.") var json = false
         @OptionGroup var tool: ToolOptions
 
         func run() async throws {
@@ -40,46 +42,59 @@ extension BudgetCommand {
 
     struct SetCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Changes the budget of all workers for the rest of the day.",
+            commandName: "set", abstract: "Changes a budget of all workers for the rest of its day or month.",
             discussion: """
-                The new budget replaces providers.<name>.callsPerDay for the current day and takes effect within a
-                second. The next day uses the budget of the settings again. 0 stops all calls. Exit code 1: nothing was
-                changed, or not every worker with this budget has acknowledged the order.
+                The new budget replaces that of the settings for the current period and takes effect within a second.
+                The next period uses the budget of the settings again. 0 stops all calls that count. Exit code 1: nothing
+                was changed, or not every worker with this budget has acknowledged the order.
                 """)
 
-        @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
-        @Argument(help: "Calls of the whole day, including those already made.") var calls: Int
+        @Argument(help: "An account, as locsearch budget lists it.") var account: String
+        @Argument(help: "The whole period's budget, including what is used: calls, or an amount such as 350.00.")
+        var amount: String
         @OptionGroup var change: BudgetChange
 
-        func validate() throws {
-            _ = try BudgetChange.provider(provider)
-            guard (0...1_000_000_000).contains(calls) else {
-                throw ValidationError("the budget takes 0 to 1000000000 calls")
+        func validate() throws { _ = try limit() }
+
+        private func limit() throws -> Int {
+            let budget = try BudgetChange.budget(account)
+            let text = if case .money(let currency) = budget.unit { "\(amount) \(currency)" } else { amount }
+            switch BudgetText.Amount(text) {
+            case .calls(let calls): return calls
+            case .money(let micros, _): return micros
+            case nil:
+                let most = budget.unit == .calls ? "0 to 1000000000 calls" : "an amount such as 350.00, at most 1000000"
+                throw ValidationError("the budget \(account) takes \(most)")
             }
         }
 
         func run() async throws {
-            let question = "set the budget of \(provider) to \(calls) calls for the current day"
-            try await change.make(provider, question: question) { $0.limit = calls }
+            let limit = try limit()
+            let budget = try BudgetChange.budget(account)
+            let calls = budget.unit == .calls ? " calls" : ""
+            let question =
+                "set the budget \(account) to \(budget.text(of: limit))\(calls) for the current \(budget.span.rawValue)"
+            try await change.make(budget, question: question) { $0.limit = limit }
         }
     }
 
     struct ResetCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reset", abstract: "Resets the count of the day's calls to zero.",
+            commandName: "reset", abstract: "Counts what is used of a budget from zero again.",
             discussion: """
-                Use it if the count is wrong, or if the provider has reset its quota. Calls that workers have reserved
-                stay reserved. The provider's own count does not change.
+                Use it if the count is wrong, or if the provider has reset its quota. What workers have reserved stays
+                reserved. The provider's own count does not change.
                 """)
 
-        @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
+        @Argument(help: "An account, as locsearch budget lists it.") var account: String
         @OptionGroup var change: BudgetChange
 
-        func validate() throws { _ = try BudgetChange.provider(provider) }
+        func validate() throws { _ = try BudgetChange.budget(account) }
 
         func run() async throws {
-            let question = "reset the count of the day's calls of \(provider) to zero"
-            try await change.make(provider, question: question) { $0.isReset = true }
+            let budget = try BudgetChange.budget(account)
+            let question = "count the current \(budget.span.rawValue) of \(account) from zero again"
+            try await change.make(budget, question: question) { $0.isReset = true }
         }
     }
 }
@@ -87,23 +102,23 @@ extension BudgetCommand {
 /// The steps shared by the commands that change a budget.
 struct BudgetChange: ParsableArguments {
     @Flag(help: "Does not ask for confirmation.") var yes = false
-    @Flag(help: "Gives the order even if no running worker has this budget: it applies to workers that start today.")
+    @Flag(help: "Gives the order even if no running worker has this budget: it applies to workers that start later.")
     var force = false
     @OptionGroup var tool: ToolOptions
 
-    static func provider(_ name: String) throws -> ProviderID {
-        guard let provider = ProviderID(rawValue: name) else {
+    static func budget(_ account: String) throws -> Budget {
+        guard let budget = Budget(account: account) else {
             let names = ProviderID.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\(name) is not a provider: expected one of \(names)")
+            throw ValidationError(
+                "\(account) is not an account: expected one that locsearch budget lists, which begins with \(names)")
         }
-        return provider
+        return budget
     }
 
     /// Asks for confirmation, publishes the order, and shows the result.
     func make(
-        _ name: String, question: String, change: (inout BudgetMessage.Order) -> Void
+        _ budget: Budget, question: String, change: (inout BudgetMessage.Order) -> Void
     ) async throws {
-        let provider = try Self.provider(name)
         let (settings, log) = try await tool.load()
         let topic = try BudgetTopic(settings, timeout: tool.timeout.duration, log: log)
         // The first call also checks that the topic can be read before anything is written to it.
@@ -111,15 +126,16 @@ struct BudgetChange: ParsableArguments {
             for line in try await topic.report(settings).text { Terminal.line(line) }
         }
         try await show()
-        let keepers = try await requireKeepers(of: provider, settings: settings, topic: topic)
+        let keepers = try await requireKeepers(of: budget.account, settings: settings, topic: topic)
         guard yes || Terminal.confirms("\(question)?") else {
             throw Failure("nothing was changed")
         }
 
-        // The user may have confirmed after midnight: the order applies to the current day.
+        // The user may have confirmed after midnight: the order applies to the current period.
         let time = Date(WallTime.now())
-        guard let day = ProviderDays(settings.dayZones).day(of: provider, at: time) else { return }
-        var order = BudgetMessage.Order(name, day: day.label, time: time.formatted(.iso8601))
+        let calendars = ProviderCalendars(settings.dayZones)
+        guard let period = calendars.period(budget.span, of: budget.provider, at: time) else { return }
+        var order = BudgetMessage.Order(budget.account, period: period.label, time: time.formatted(.iso8601))
         change(&order)
         let applied = try await topic.give(order, to: keepers, within: Self.timeToApply)
         Terminal.line()
@@ -127,27 +143,27 @@ struct BudgetChange: ParsableArguments {
         guard applied < keepers else { return }
         throw Failure(
             """
-            \(applied) of \(keepers) workers have acknowledged the order for \(day.label) within \
-            \(Self.timeToApply.readable): check the others for a different day (dayBegins, clocks), or no permission to write to topics.fleet
+            \(applied) of \(keepers) workers have acknowledged the order for \(period.label) within \
+            \(Self.timeToApply.readable): check the others for a different \(budget.span.rawValue) (dayBegins, clocks), or no \
+            permission to write to topics.fleet
             """)
     }
 
     /// Prints how many workers will apply the order.
     /// - Returns: the number of those workers.
     /// - Throws: if there are none, because the order would have no effect.
-    private func requireKeepers(of provider: ProviderID, settings: Settings, topic: BudgetTopic) async throws -> Int {
-        let count = try await topic.countKeepers(of: provider, within: Self.timeToAnswer)
+    private func requireKeepers(of account: String, settings: Settings, topic: BudgetTopic) async throws -> Int {
+        let count = try await topic.countKeepers(of: account, within: Self.timeToAnswer)
         let group = settings.text("kafka.groupId")
-        let setting = Settings.providerNames.first { $0.id == provider }.map { "providers.\($0.name).callsPerDay" }
         guard count > 0 || force else {
             throw Failure(
                 """
-                0 workers of the group \(group) have a daily budget of \(provider.rawValue), so nothing was changed: \
-                set \(setting ?? "callsPerDay") for the workers, or start them; --force gives the \
-                order to workers that start later today
+                0 workers of the group \(group) have the budget \(account), so nothing was changed: set \
+                providers.<name>.budgets (or callsPerDay) for the workers, or start them; --force gives the order to \
+                workers that start later in the period
                 """)
         }
-        Terminal.note("\(count) \(count == 1 ? "worker has" : "workers have") a daily budget of \(provider.rawValue)")
+        Terminal.note("\(count) \(count == 1 ? "worker has" : "workers have") the budget \(account)")
         return count
     }
 
@@ -159,7 +175,7 @@ struct BudgetChange: ParsableArguments {
 extension BudgetTopic {
     func report(_ settings: Settings) async throws -> BudgetReport {
         BudgetReport(
-            try await ledger(), callsPerDay: settings.callsPerDay, reserves: settings.budgetReserves,
-            days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
+            try await ledger(), budgets: settings.budgets, calendars: ProviderCalendars(settings.dayZones),
+            at: Date(WallTime.now()))
     }
 }

@@ -47,7 +47,7 @@ extension ControlsCommand {
 
             if json { return Terminal.line(report.json) }
             for line in report.text { Terminal.line(TerminalText.safe(line)) }
-            guard !settings.callsPerDay.isEmpty else { return }
+            guard !settings.budgets.isEmpty else { return }
 
             let budgets = try BudgetTopic(settings, timeout: tool.timeout.duration, log: log)
             Terminal.line()

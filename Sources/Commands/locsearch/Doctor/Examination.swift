@@ -39,10 +39,10 @@ struct Examination: Sendable {
         RecommendedTopic.Role.allCases.filter { $0 != .fleet || sharesByTopic }
     }
 
-    /// True if workers share rate limits or daily budgets through the fleet topic.
+    /// True if workers share rate limits or budgets through the fleet topic.
     var sharesByTopic: Bool {
-        !settings.callsPerDay.isEmpty
-            || settings.policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
+        !settings.budgets.isEmpty
+            || settings.policies.values.contains(where: \.sharesByDemand)
     }
 
     // MARK: - What checks require

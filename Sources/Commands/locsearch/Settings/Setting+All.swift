@@ -178,11 +178,15 @@ extension Setting {
             Setting(prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared"):
                 "whether workers share the limit by demand or by partitions, or each process has all of it",
             Setting(prefix + "callsPerDay", .integer(1...1_000_000_000)):
-                "daily call budget of all workers together; unset: no budget",
+                "daily call budget of all workers together: short for budgets with `all: N/day`",
             Setting(prefix + "callsPerDayReserved", .budgetReserve, default: "0"):
                 "calls of a day that are kept for interactive requests; batch requests get none of them",
+            Setting(prefix + "budgets", .budgets):
+                "budgets of all workers together, in calls or money, for all calls or one price class, by day or month: `\(BudgetText.form)`",
+            Setting(prefix + "methodLimits", .methodLimits):
+                "rate limits of single methods, in calls per second: `searchNearby=5,searchText=10,details=10,photo=5`",
             Setting(prefix + "dayBegins", .timeZone):
-                "the time zone at whose midnight the day of callsPerDay begins; unset: the provider's own",
+                "the time zone at whose midnight the days and months of budgets begin; unset: the provider's own",
             Setting(
                 prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
                 default: policy.whenOpen.rawValue):

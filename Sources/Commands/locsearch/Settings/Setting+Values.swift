@@ -39,6 +39,8 @@ extension Setting {
         case .properties: Self.properties(value) != nil
         case .timeZone: TimeZone(identifier: value) != nil
         case .budgetReserve: BudgetReserve(text: value) != nil
+        case .budgets: BudgetText.list(value) != nil
+        case .methodLimits: Self.methodLimits(value) != nil
         case .headers: Self.headers(value) != nil
         case .fairBy: WorkerConfiguration.FairBy(text: value) != nil
         case .weights: Self.weights(value) != nil
@@ -123,6 +125,20 @@ extension Setting {
             else { return nil }
         }
         return result
+    }
+
+    /// Parses `searchText=5,details=10`, in calls per second.
+    /// - Returns: `nil` if a method is unknown or occurs twice, or if a number is out of range.
+    static func methodLimits(_ value: String) -> [ProviderMethod: Double]? {
+        guard let texts = properties(value) else { return nil }
+        var limits: [ProviderMethod: Double] = [:]
+        for (name, text) in texts {
+            guard let method = ProviderMethod(rawValue: name), let rate = Double(text),
+                (0.001...1_000_000).contains(rate)
+            else { return nil }
+            limits[method] = rate
+        }
+        return limits
     }
 
     /// Parses `name=value,name=value`, the format of OpenTelemetry's exporter headers.

@@ -1,4 +1,5 @@
 import Basics
+import LocationSearch
 import PlaceProviders
 import WorkerRuntime
 
@@ -36,6 +37,10 @@ struct Setting: Sendable {
         case fairBy
         case weights
         case budgetReserve
+        /// Budgets, separated by semicolons: see `BudgetText`.
+        case budgets
+        /// Calls per second by method of the provider's API: `searchText=5,details=10`.
+        case methodLimits
         /// A proxy's URL, which may contain a user name and a password.
         case proxy
     }
@@ -119,6 +124,10 @@ struct Setting: Sendable {
         case .fairBy: "none, source, key, or header:NAME"
         case .weights: "name=weight pairs separated by commas, each weight an integer from 1 to 100"
         case .budgetReserve: "a number of calls, or a percentage from 0% to 100%"
+        case .budgets:
+            "budgets separated by semicolons, each for all or one price class, in calls or money, per day or month, such as \(BudgetText.form)"
+        case .methodLimits:
+            "method=number pairs separated by commas, in calls per second: \(ProviderMethod.allCases.map(\.rawValue).joined(separator: ", "))"
         case .proxy: "an http, https or socks5 URL"
         }
     }
@@ -133,7 +142,7 @@ struct Setting: Sendable {
         guard defaultValue == nil else { return false }
 
         return switch kind {
-        case .text, .proxy, .properties, .headers, .url, .urls, .hosts, .weights: true
+        case .text, .proxy, .properties, .headers, .url, .urls, .hosts, .weights, .budgets, .methodLimits: true
         default: false
         }
     }

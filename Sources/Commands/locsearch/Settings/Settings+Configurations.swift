@@ -151,23 +151,7 @@ extension Settings {
         (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
     ]
 
-    /// The number of calls that the fleet may make in a day, for each provider with a budget.
-    var callsPerDay: [ProviderID: Int] {
-        Self.providerNames.reduce(into: [:]) { budgets, provider in
-            let setting = "providers.\(provider.name).callsPerDay"
-            if self[setting] != nil { budgets[provider.id] = integer(setting) }
-        }
-    }
-
-    /// The number of calls in a day that are reserved for interactive requests, for each provider with a budget.
-    var budgetReserves: [ProviderID: BudgetReserve] {
-        Self.providerNames.reduce(into: [:]) { reserves, provider in
-            guard callsPerDay[provider.id] != nil else { return }
-            reserves[provider.id] = BudgetReserve(text: text("providers.\(provider.name).callsPerDayReserved"))
-        }
-    }
-
-    /// The time zone that determines the beginning of each provider's day.
+    /// The time zone that determines the beginning of each provider's day and month.
     var dayZones: [ProviderID: TimeZone] {
         Self.providerNames.reduce(into: [:]) { zones, provider in
             zones[provider.id] = TimeZone(identifier: text("providers.\(provider.name).dayBegins"))
@@ -187,6 +171,9 @@ extension Settings {
         policy.retry.maxAttempts = integer(prefix + "maxAttempts")
         policy.rateLimit = number(prefix + "requestsPerSecond").map {
             RateLimit(perSecond: $0, burst: number(prefix + "burst"))
+        }
+        policy.methodLimits = (Setting.methodLimits(text(prefix + "methodLimits")) ?? [:]).mapValues {
+            RateLimit(perSecond: $0)
         }
         policy.share =
             switch text(prefix + "limitMode") {

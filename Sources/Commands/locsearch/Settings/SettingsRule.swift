@@ -36,8 +36,8 @@ extension SettingsRule {
                 ["worker.fairBy", "worker.ordering", "worker.doneSetBytes", "topics.requests"], checkFairness),
             SettingsRule(
                 Settings.providerNames.flatMap { provider in
-                    ["callsPerDay", "callsPerDayReserved"].map { "providers.\(provider.name).\($0)" }
-                }, checkBudgetReserves),
+                    ["callsPerDay", "callsPerDayReserved", "budgets"].map { "providers.\(provider.name).\($0)" }
+                }, checkBudgets),
             SettingsRule(["topics."]) { (settings) throws(SettingsError) in try settings.requireSeparateTopics() },
             SettingsRule(["kafka.groupProtocol", "kafka.properties"], checkGroupProtocol),
             // For TLS and logins only the first mistake is reported, because the next one usually follows from it.
@@ -114,16 +114,44 @@ extension SettingsRule {
         )
     }
 
-    @Sendable private static func checkBudgetReserves(_ settings: Settings) throws(SettingsError) {
-        for provider in Settings.providerNames {
-            let name = "providers.\(provider.name).callsPerDay"
-            guard let reserve = BudgetReserve(text: settings.text(name + "Reserved")), !reserve.isNone else { continue }
-            guard let calls = settings.callsPerDay[provider.id] else {
-                throw SettingsError("\(name)Reserved is set without a budget: expected \(name) to be set")
+    @Sendable private static func checkBudgets(_ settings: Settings) throws(SettingsError) {
+        for (provider, name) in Settings.providerNames {
+            let prefix = "providers.\(name)."
+            let calls = prefix + "callsPerDay"
+            let reserve = BudgetReserve(text: settings.text(calls + "Reserved"))
+            if settings[calls] == nil, reserve?.isNone == false {
+                throw SettingsError("\(calls)Reserved is set without a budget: expected \(calls) to be set")
             }
-            if case .calls(let kept) = reserve, kept > calls {
-                throw SettingsError("\(name)Reserved is \(kept): expected at most \(name) (\(calls))")
+
+            var accounts: Set<String> = []
+            for budget in settings.budgets where budget.provider == provider {
+                guard accounts.insert(budget.account).inserted else {
+                    throw SettingsError("\(prefix)budgets has two budgets for \(budget.account): expected one")
+                }
+                if case .units(let kept) = budget.reserve, kept > (budget.unit == .calls ? budget.limit : 0) {
+                    throw SettingsError(
+                        "\(prefix)budgets keeps \(kept) for interactive requests of \(budget.account): expected at most \(budget.text(of: budget.limit)), or a percentage"
+                    )
+                }
+                try check(budget, of: prefix + "budgets", settings)
             }
+        }
+    }
+
+    private static func check(_ budget: Budget, of name: String, _ settings: Settings) throws(SettingsError) {
+        if case .priceClass(let priceClass) = budget.scope, priceClass.provider != budget.provider {
+            let classes = PriceClass.allCases.filter { $0.provider == budget.provider }.map(\.rawValue)
+            throw SettingsError(
+                "\(name): \(priceClass.rawValue) is no price class of \(budget.provider.rawValue): expected all or one of \(classes.joined(separator: ", "))"
+            )
+        }
+        guard case .money(let currency) = budget.unit else { return }
+        // A call without a known price would not count.
+        let unpriced = PriceClass.allCases.first { $0.provider == budget.provider && !settings.prices.hasPrice($0) }
+        guard unpriced == nil, currency == settings.prices.currency else {
+            throw SettingsError(
+                "\(name): there is no price in \(currency) for \(unpriced?.rawValue ?? budget.provider.rawValue): expected a number of calls, or prices in prices.file"
+            )
         }
     }
 

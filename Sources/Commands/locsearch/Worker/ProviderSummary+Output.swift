@@ -1,3 +1,4 @@
+import Basics
 import JSON
 import LocationSearch
 import Observability
@@ -25,19 +26,19 @@ extension ProviderSummary {
         json.member("calls", sum(\.calls))
         json.member("retries", sum(\.retries.retries))
         json.member("sharedCalls", sum(\.shared))
-        if let budget { Self.write(budget, to: &json) }
-    }
-
-    private static func write(_ budget: BudgetStatus, to json: inout JSONWriter) {
-        json.object("budget") { json in
-            json.member("day", budget.day)
-            json.member("calls", budget.calls)
-            json.member("used", budget.used)
-            json.member("reserved", budget.reserved)
-            json.member("left", budget.left)
-            json.member("kept", budget.kept)
-            json.member("since", budget.since)
-            json.member("made", calls: budget.made)
+        guard !budgets.isEmpty else { return }
+        json.objects("budgets", of: budgets) { status, json in
+            json.member("account", status.budget.account)
+            json.member("unit", status.budget.unitName)
+            json.member("period", status.period)
+            json.member("endsInSeconds", status.timeLeft / .seconds(1))
+            json.member("budget", status.limit)
+            json.member("used", status.used)
+            json.member("reserved", status.reserved)
+            json.member("left", status.left)
+            json.member("kept", status.kept)
+            json.member("since", status.since)
+            json.member("made", calls: status.made)
         }
     }
 
@@ -55,14 +56,28 @@ extension ProviderSummary {
         func count(_ name: String, _ value: (ProviderStatus) -> Int) -> String {
             family(name) { Double($0.sum(value)) }
         }
-        func budget(_ name: String, _ value: (BudgetStatus) -> Int) -> String {
-            family("budget_\(name)calls") { $0.budget.map { Double(value($0)) } }
+        func budget(_ name: String, _ value: (BudgetStatus) -> Double) -> String {
+            PrometheusText.family(
+                "locsearch_provider_budget" + name,
+                all.flatMap { summary in
+                    summary.budgets.map { status in
+                        let labels = [
+                            ("provider", summary.provider.rawValue), ("account", status.budget.account),
+                            ("unit", status.budget.unitName),
+                        ]
+                        return (labels: labels, value: value(status))
+                    }
+                })
+        }
+        func amount(_ name: String, _ units: @escaping (BudgetStatus) -> Int) -> String {
+            budget(name) { $0.budget.value(of: units($0)) }
         }
 
         return states(of: all) + count("calls_total", \.calls) + count("requests_held", \.held)
             + count("retries_total", \.retries.retries) + count("retries_refused_total", \.retries.refused)
             + family("rate_limit", \.allowedPerSecond)
-            + budget("", \.calls) + budget("used_", \.used) + budget("reserved_", \.reserved) + budget("left_", \.left)
+            + amount("", \.limit) + amount("_used", \.used) + amount("_reserved", \.reserved) + amount("_left", \.left)
+            + budget("_ends_in_seconds") { $0.timeLeft.inSeconds }
             + family("askable") { $0.isAskable ? 1 : 0 } + count("rate_refusals_total", \.rateLimiter.refused)
             + count("concurrency_limit", \.concurrency.limit)
             + count("concurrency_in_flight", \.concurrency.inFlight)

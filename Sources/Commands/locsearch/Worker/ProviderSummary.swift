@@ -59,9 +59,11 @@ struct ProviderSummary: Sendable {
 
     func sum(_ value: (ProviderStatus) -> Int) -> Int { loops.reduce(0) { $0 + value($1) } }
 
-    /// The day's budget, from the loop that has read most of the fleet topic; `nil` without a budget, and before the
-    /// topic is read.
-    var budget: BudgetStatus? {
-        loops.compactMap(\.budget).filter { $0.day != nil }.max { ($0.day ?? "", $0.used) < ($1.day ?? "", $1.used) }
+    /// Each budget, as known to the loop that has read most of the fleet topic; none before the topic is read.
+    var budgets: [BudgetStatus] {
+        let known = Dictionary(grouping: loops.flatMap(\.budgets).filter { $0.period != nil }, by: \.budget.account)
+        return known.sorted { $0.key < $1.key }.compactMap { _, statuses in
+            statuses.max { ($0.period ?? "", $0.used) < ($1.period ?? "", $1.used) }
+        }
     }
 }

@@ -61,7 +61,7 @@ struct WorkerAssembly: Sendable {
             configuration, name: Self.name(digits: 12, by: &random), policies: settings.policies,
             meters: WorkerMeters(topics: configuration.topics, group: consumer.groupID), log: log)
         lanes.order = settings.providerOrder()
-        if !settings.callsPerDay.isEmpty {
+        if !settings.budgets.isEmpty {
             lanes.makeBudgets = { loop in settings.budgetPolicy(wallTime: { loop.wallNow }, log: log) }
         }
         lanes.controls = ControlPolicy(
@@ -70,6 +70,14 @@ struct WorkerAssembly: Sendable {
             setLogLevel: { LineLogHandler.setLevelForAll($0.flatMap { Logger.Level(rawValue: $0) }) })
         lanes.tracing = traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }
         lanes.onTransition = { Self.report($1, of: $0, cause: $2, to: log) }
+        lanes.onBudget = { budget, time in
+            let metadata: Logger.Metadata = ["account": "\(budget.account)", "opensIn": "\(time?.readable ?? "-")"]
+            if time == nil {
+                log.info("a budget allows calls again", metadata: metadata)
+            } else {
+                log.error("a budget is used up; no calls until its next \(budget.span.rawValue)", metadata: metadata)
+            }
+        }
         self.lanes = lanes
     }
 
@@ -156,9 +164,6 @@ struct WorkerAssembly: Sendable {
         // The order itself is logged when it begins and when it ends.
         case (.open, .pausedByOrder): break
         case (.closed, _) where transition.from == .open: break
-        case (.open, .budgetUsedUp):
-            log.error(
-                "the daily call budget is used up; no calls until the next day", metadata: metadata)
         case (.open, .keyRefused):
             log.error("provider rejects the API key; calls are paused, check the key", metadata: metadata)
         case (.open, .quotaUsedUp):

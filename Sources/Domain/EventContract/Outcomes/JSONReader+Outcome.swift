@@ -89,6 +89,8 @@ extension JSONReader {
             case "providerStatus": failure.providerStatus = try string()
             case "member": failure.member = try string()
             case "limit": failure.limit = try string()
+            case "account": failure.account = try string()
+            case "opensAt": failure.opensAt = try string().flatMap { WallTime(rfc3339: Array($0.utf8)) }
             default: try skip()
             }
         }

@@ -83,7 +83,7 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func value(_ error: SearchError) {
+    mutating func value(_ error: SearchError, at completed: WallTime) {
         beginObject()
         member("code", error.code.rawValue)
         member("message", error.message)
@@ -95,6 +95,11 @@ extension JSONWriter {
         member("providerStatus", error.providerStatus)
         member("member", error.member)
         member("limit", error.limit?.rawValue)
+        if let account = error.account, let retryAfter = error.retryAfter {
+            member("account", account)
+            let milliseconds = completed.milliseconds.saturatingAdding(Int64(retryAfter.milliseconds(roundedUp: true)))
+            member("opensAt", utf8: WallTime(milliseconds: milliseconds).text.span)
+        }
         endObject()
     }
 

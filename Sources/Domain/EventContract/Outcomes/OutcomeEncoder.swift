@@ -41,7 +41,7 @@ public struct OutcomeEncoder: ~Copyable {
         case .failure(let error):
             kind = .error
             json.key("error")
-            json.value(error)
+            json.value(error, at: completedAt)
         }
 
         json.timing(receivedAt, completed, upstream: outcome.upstream, attempts: outcome.attempts)
@@ -64,7 +64,7 @@ public struct OutcomeEncoder: ~Copyable {
         json.member("provider", rejected.provider?.rawValue)
         json.member("sessionId", rejected.sessionID)
         json.key("error")
-        json.value(rejected.error)
+        json.value(rejected.error, at: completedAt)
         json.timing(receivedAt, completed, upstream: .zero, attempts: 0)
         json.endObject()
         return record(

@@ -26,6 +26,9 @@ public struct OutcomeEvent: Sendable, Hashable {
         public var member: String?
         /// One of `SearchError.Limit`'s raw values, or an unknown one; `nil` if none of the worker's limits is the cause.
         public var limit: String?
+        /// The account of the budget that refused the call, and the time at which its next period begins.
+        public var account: String?
+        public var opensAt: WallTime?
     }
 
     public var requestID: String

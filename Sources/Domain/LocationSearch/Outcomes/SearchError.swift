@@ -46,7 +46,7 @@ public struct SearchError: Error, Hashable, Sendable {
         case rate
         /// The maximum number of concurrent calls. A slow provider lowers this limit.
         case concurrency
-        /// The calls per day that the settings allow (`callsPerDay`), or their part that is not reserved for interactive requests.
+        /// A budget of the settings (`callsPerDay`, `budgets`), or its part that is not kept for interactive requests.
         case budget
         /// The queue of requests that have not begun: too many of the same class and tenant are ahead.
         case queue
@@ -60,6 +60,7 @@ public struct SearchError: Error, Hashable, Sendable {
         var providerStatus: String?
         var member: String?
         var limit: Limit?
+        var account: String?
     }
 
     /// The kind of failure.
@@ -95,6 +96,12 @@ public struct SearchError: Error, Hashable, Sendable {
     public var limit: Limit? {
         get { details.limit }
         set { details.limit = newValue }
+    }
+    /// The account of the budget that refused the call, such as `google-places/month`; `nil` if no budget did. It opens again
+    /// after `retryAfter`.
+    public var account: String? {
+        get { details.account }
+        set { details.account = newValue }
     }
     /// True if another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota is
     /// worth a retry tomorrow, but not in this second.

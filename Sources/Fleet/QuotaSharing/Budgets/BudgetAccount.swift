@@ -21,69 +21,74 @@ final class BudgetLog {
     }
 }
 
-/// An account with a daily call budget, as one loop knows it. A call takes a permit that the member has reserved,
-/// without a lock or an allocation. If none is reserved, the call waits until the log has granted more.
+/// The account of a budget, as one loop knows it. A call takes a permit, which is for one or more of the units that the
+/// member has reserved, without a lock or an allocation. If too few are reserved, it waits until the log has granted more.
 ///
 /// Not `Sendable`: it belongs to one actor.
 public final class BudgetAccount {
-    /// The permit of one call. It is valid for one day.
+    /// The permit of one call. It is valid for one period.
     public struct Permit: Sendable, Hashable {
         let epoch: Int
+        let units: Int
     }
 
-    /// The reason why no call can be made today.
+    /// The reason why no call can be made in this period.
     public enum Refusal: Sendable, Hashable {
-        /// The day's budget is used up. `retryAfter` is the time until the next day.
+        /// The period's budget is used up. `retryAfter` is the time until the next period.
         case usedUp(retryAfter: Duration)
-        /// The remaining calls are kept for interactive requests. `retryAfter` is the time until the next day. A call
-        /// may be possible sooner, if members return calls or an operator raises the budget.
+        /// The rest is kept for interactive requests. `retryAfter` is the time until the next period. A call may be
+        /// possible sooner, if members return units or an operator raises the budget.
         case keptForInteractive(retryAfter: Duration)
     }
 
+    public let budget: Budget
     let name: String
-    /// The calls of a day that are kept for interactive requests.
-    let reserve: BudgetReserve
+    /// The fewest and the most units of a call.
+    let unitsOfCall: ClosedRange<Int>
     var reservation: BudgetReservation
     /// The time of each other member's last reservation, by member name.
     var others: [String: Instant] = [:]
     let log: BudgetLog
-    /// The number and the end of a day whose budget is used up. It stays set until calls are reserved again, because
+    /// The number and the end of a period whose budget is used up. It stays set until calls are reserved again, because
     /// returned calls may be taken by other members.
-    private var usedUp: (day: Int, end: Instant)?
+    private var usedUp: (period: Int, end: Instant)?
     private var waiting = (all: 0, batch: 0)
     /// Called when permits may have become available, and when the budget is used up.
     public var onChange: (() -> Void)?
-    /// Called when a day's budget is used up, with the time until the next day, and with `nil` when calls are possible
+    /// Called when a period's budget is used up, with the time until the next period, and with `nil` when calls are possible
     /// again.
     public var onUsedUp: ((Duration?) -> Void)?
 
-    init(_ name: String, limit: Int, reserve: BudgetReserve, log: BudgetLog, at now: Instant) {
-        self.name = name
-        self.reserve = reserve
+    init(_ budget: Budget, log: BudgetLog, at now: Instant) {
+        self.budget = budget
+        name = budget.account
+        unitsOfCall = budget.unitsOfCall
         self.log = log
-        reservation = BudgetReservation(limit: limit, at: now)
+        reservation = BudgetReservation(at: now)
     }
+
+    private var reserve: BudgetReserve { budget.reserve }
 
     // MARK: - Calls
 
-    /// Returns true if a permit is reserved. A batch request gets none of the calls that are kept for interactive ones.
-    public func canTake(of requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
-        guard reservation.hasCall(at: now) else { return false }
+    /// Returns true if a permit is reserved. A batch request gets none of the units that are kept for interactive ones.
+    public func canTake(_ units: Int = 1, of requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
+        guard reservation.has(units, at: now) else { return false }
         return requestClass == .interactive || !isKeptForInteractive
     }
 
     /// Takes a permit, if one is reserved.
-    public func take(of requestClass: RequestClass = .interactive, at now: Instant) -> Permit? {
+    public func take(_ units: Int = 1, of requestClass: RequestClass = .interactive, at now: Instant) -> Permit? {
         if requestClass == .batch, isKeptForInteractive { return nil }
-        guard reservation.tryTake(of: requestClass, at: now) else { return nil }
+        guard reservation.tryTake(units, of: requestClass, at: now) else { return nil }
         if wantsMore { log.wake() }
-        return Permit(epoch: reservation.epoch)
+        return Permit(epoch: reservation.epoch, units: units)
     }
 
     /// Returns the permit of a call that was not made.
-    public func putBack(_ permit: Permit) { reservation.putBack(epoch: permit.epoch) }
+    public func putBack(_ permit: Permit) { reservation.putBack(permit.units, epoch: permit.epoch) }
 
-    /// True until the end of the permit's day.
+    /// True until the end of the permit's period.
     public func isCurrent(_ permit: Permit, at now: Instant) -> Bool {
         reservation.isCurrent(epoch: permit.epoch, at: now)
     }
@@ -91,104 +96,112 @@ public final class BudgetAccount {
     /// Counts a call that begins.
     /// - Parameter kind: the kind under which reports list the call.
     public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {
-        reservation.noteMade(kind, epoch: permit.epoch, at: now)
+        reservation.noteMade(permit.units, as: kind, epoch: permit.epoch, at: now)
     }
 
-    // MARK: - The day
+    // MARK: - The period
 
-    /// The state of the current day; a new one if no call is reserved yet. `nil` before the log is read.
-    var today: (label: String, day: BudgetLedger.Day)? {
-        guard let label = reservation.day?.label, log.records.isReady else { return nil }
-        return (label, log.records.state.days[name]?[label] ?? BudgetLedger.Day(limit: reservation.limit))
+    /// The state of the current period; a new one if nothing is reserved yet. `nil` before the log is read.
+    var current: (label: String, period: BudgetLedger.Period)? {
+        guard let label = reservation.period?.label, log.records.isReady else { return nil }
+        return (label, log.records.state.periods[name]?[label] ?? BudgetLedger.Period(limit: budget.limit))
     }
 
-    /// The day's budget, as known to the fleet.
-    public var status: BudgetStatus {
-        var status = BudgetStatus(today)
-        if status.day != nil { status.kept = kept }
+    /// The period's budget, as known to the fleet.
+    public func status(at now: Instant) -> BudgetStatus {
+        var status = BudgetStatus(budget, current)
+        guard status.period != nil else { return status }
+        status.kept = kept
+        status.timeLeft = timeToNextPeriod(at: now)
         return status
     }
 
-    func left(on day: BudgetDay) -> Int {
-        log.records.state.left(of: name, on: day.label, limit: reservation.limit)
+    func left(on period: BudgetPeriod) -> Int {
+        log.records.state.left(of: name, on: period.label, limit: budget.limit)
     }
 
-    /// The calls of the current day's budget that are kept for interactive requests, by this member's settings.
+    /// The units of the current period's budget that are kept for interactive requests, by this member's settings.
     var kept: Int {
         guard !reserve.isNone else { return 0 }
-        let ordered = reservation.day.flatMap { log.records.state.days[name]?[$0.label]?.ordered }
-        return reserve.calls(of: ordered ?? reservation.limit)
+        let ordered = reservation.period.flatMap { log.records.state.periods[name]?[$0.label]?.ordered }
+        return reserve.units(of: ordered ?? budget.limit)
     }
 
-    /// True if all remaining calls of the day are kept for interactive requests. That includes unreserved calls and
-    /// those that this member has reserved. Other members may use the calls that they have reserved.
+    /// True if all remaining units of the period are kept for interactive requests. That includes unreserved units and
+    /// those that this member has reserved. Other members may use what they have reserved.
     var isKeptForInteractive: Bool {
-        guard !reserve.isNone, log.records.isReady, let day = reservation.day else { return false }
+        guard !reserve.isNone, log.records.isReady, let period = reservation.period else { return false }
         let kept = kept
-        return kept > 0 && left(on: day).saturatingAdding(reservation.held) <= kept
+        return kept > 0 && left(on: period).saturatingAdding(reservation.held) <= kept
     }
 
-    // MARK: - Remaining calls
+    // MARK: - What is left
 
-    /// Returns the reason why a call of the class can get no permit today; `nil` if it may wait for one.
-    public func refusal(of requestClass: RequestClass, at now: Instant) -> Refusal? {
-        if noteUsedUp(at: now) { return .usedUp(retryAfter: timeToNextDay(at: now)) }
+    /// Returns the reason why a call of the class can get no permit in this period; `nil` if it may wait for one.
+    /// - Parameter units: those of the call.
+    public func refusal(_ units: Int = 1, of requestClass: RequestClass, at now: Instant) -> Refusal? {
+        if noteUsedUp(at: now) || isUsedUp(for: units, at: now) { return .usedUp(retryAfter: timeToNextPeriod(at: now)) }
         guard requestClass == .batch, isKeptForInteractive else { return nil }
-        return .keptForInteractive(retryAfter: timeToNextDay(at: now))
+        return .keptForInteractive(retryAfter: timeToNextPeriod(at: now))
     }
 
     /// Returns the time until which no call is possible; `nil` if calls are possible.
-    public func usedUpUntil(at now: Instant) -> Instant? { noteUsedUp(at: now) ? now + timeToNextDay(at: now) : nil }
+    public func usedUpUntil(at now: Instant) -> Instant? { noteUsedUp(at: now) ? now + timeToNextPeriod(at: now) : nil }
 
-    /// True if no further call is possible today: none is reserved, requested or left.
-    func isUsedUp(at now: Instant) -> Bool {
-        guard log.records.isReady, let day = reservation.day, now < day.end else { return false }
-        return reservation.held == 0 && reservation.asked == 0 && left(on: day) == 0
+    /// True if no further call is possible in this period: too little is reserved and left, and nothing is requested.
+    func isUsedUp(at now: Instant) -> Bool { isUsedUp(for: unitsOfCall.lowerBound, at: now) }
+
+    private func isUsedUp(for units: Int, at now: Instant) -> Bool {
+        guard log.records.isReady, reservation.asked == 0, let period = reservation.period, now < period.end else {
+            return false
+        }
+        return reservation.held < units && reservation.held.saturatingAdding(left(on: period)) < units
     }
 
     /// Updates `usedUp`.
     /// - Returns: true while no call is possible.
     private func noteUsedUp(at now: Instant) -> Bool {
         if let usedUp {
-            guard reservation.epoch != usedUp.day || now >= usedUp.end || canTake(at: now) else { return true }
+            guard reservation.epoch != usedUp.period || now >= usedUp.end || canTake(unitsOfCall.lowerBound, at: now)
+            else { return true }
             self.usedUp = nil
             onUsedUp?(nil)
         } else if isUsedUp(at: now) {
-            let time = timeToNextDay(at: now)
+            let time = timeToNextPeriod(at: now)
             usedUp = (reservation.epoch, now + time)
             onUsedUp?(time)
         }
         return usedUp != nil
     }
 
-    private func timeToNextDay(at now: Instant) -> Duration {
-        reservation.day.map { max(.milliseconds(1), now.duration(to: $0.end)) } ?? .seconds(3600)
+    private func timeToNextPeriod(at now: Instant) -> Duration {
+        reservation.period.map { max(.milliseconds(1), now.duration(to: $0.end)) } ?? .seconds(3600)
     }
 
     // MARK: - Demand
 
-    /// Reports the number of calls that could begin at once with a permit.
-    /// - Parameter batch: the calls among `count` of batch requests.
-    public func setWaiting(_ count: Int, batch: Int = 0) {
-        let isMore = count > waiting.all
-        waiting = (count, batch)
+    /// Reports the units of the calls that could begin at once with a permit.
+    /// - Parameter batch: the units among them of batch requests.
+    public func setWaiting(_ units: Int, batch: Int = 0) {
+        let isMore = units > waiting.all
+        waiting = (units, batch)
         noteWaiting()
         if isMore { log.wake() }
     }
 
     private func noteWaiting() {
-        // After a used-up day, one call is requested to find out whether more are available.
-        let asks = usedUp != nil && hasAnyLeft
-        (reservation.waiting, reservation.waitingBatch) = (max(waiting.all, asks ? 1 : 0), waiting.batch)
+        // After the budget was used up, one call is requested to find out whether more are available.
+        let asks = usedUp != nil && hasAnyLeft ? unitsOfCall.lowerBound : 0
+        (reservation.waiting, reservation.waitingBatch) = (max(waiting.all, asks), waiting.batch)
     }
 
     /// True if another call is possible, at once or after a request.
     var hasAnyLeft: Bool {
-        guard log.records.isReady, let day = reservation.day else { return false }
-        return reservation.held > 0 || left(on: day) > 0
+        guard log.records.isReady, let period = reservation.period else { return false }
+        return reservation.held.saturatingAdding(left(on: period)) >= unitsOfCall.lowerBound
     }
 
-    /// Updates the state and calls `onChange`, after a record was read or a day has begun.
+    /// Updates the state and calls `onChange`, after a record was read or a period has begun.
     func review(at now: Instant) {
         _ = noteUsedUp(at: now)
         noteWaiting()

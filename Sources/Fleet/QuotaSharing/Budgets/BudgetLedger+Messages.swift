@@ -35,20 +35,21 @@ extension BudgetLedger: ReplicatedState {
 
     private mutating func apply(_ entry: BudgetMessage.Entry, at offset: Int64) -> (granted: Int, isWarning: Bool) {
         let limit = Self.bounded(entry.limit)
-        let result = change(entry.day, of: entry.account, limit: limit, at: offset) { day in
-            day.limit = limit
-            day.taken -= min(day.taken, Self.bounded(entry.giveBack))
-            for (kind, count) in entry.made where day.made[kind] != nil || day.made.count < Self.mostKinds {
-                day.made[kind] = (day.made[kind] ?? 0).saturatingAdding(Self.bounded(count))
+        let result = change(entry.period, of: entry.account, limit: limit, at: offset) { period in
+            period.limit = limit
+            period.warning = min(max(entry.warning, 1), 100)
+            period.taken -= min(period.taken, Self.bounded(entry.giveBack))
+            for (kind, count) in entry.made where period.made[kind] != nil || period.made.count < Self.mostKinds {
+                period.made[kind] = (period.made[kind] ?? 0).saturatingAdding(Self.bounded(count))
             }
 
             // During a change of settings, members have different budgets. Each entry uses its sender's budget.
-            let left = max(0, (day.ordered ?? limit) - day.taken)
+            let left = max(0, (period.ordered ?? limit) - period.taken)
             let granted = min(Self.bounded(entry.take), left)
-            day.taken += granted
+            period.taken += granted
 
-            let isWarning = granted > 0 && day.isNearEnd && !day.isWarned
-            if isWarning { day.isWarned = true }
+            let isWarning = granted > 0 && period.isNearEnd && !period.isWarned
+            if isWarning { period.isWarned = true }
             return (granted, isWarning)
         }
         return result ?? (0, false)
@@ -56,15 +57,15 @@ extension BudgetLedger: ReplicatedState {
 
     private mutating func apply(_ order: BudgetMessage.Order, at offset: Int64) {
         let limit = order.limit.map { Self.bounded($0) }
-        change(order.day, of: order.account, limit: limit ?? 0, at: offset) { day in
-            if let limit { day.ordered = limit }
+        change(order.period, of: order.account, limit: limit ?? 0, at: offset) { period in
+            if let limit { period.ordered = limit }
             if order.isReset {
                 // Calls that members have reserved may still be made.
-                day.taken = day.reserved
-                day.made = [:]
-                day.since = order.time
+                period.taken = period.reserved
+                period.made = [:]
+                period.since = order.time
             }
-            day.isWarned = day.isNearEnd
+            period.isWarned = period.isNearEnd
         }
     }
 }

@@ -1,9 +1,9 @@
 public import Basics
 
-/// One member of a fleet with daily call budgets: the calls that it may make, and the messages that it publishes.
+/// One member of a fleet with budgets: what its calls may use, and the messages that it publishes.
 ///
-/// A member reserves calls in the log before it makes them, and makes only calls that it has read as granted. So the
-/// fleet never makes more calls than a budget has; docs/internals/budgets.md has the rules.
+/// A member reserves units in the log before it uses them, and uses only what it has read as granted. So the fleet never
+/// uses more than a budget has; docs/internals/budgets.md has the rules.
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which passes it records and times.
 public final class BudgetMember {
@@ -14,8 +14,9 @@ public final class BudgetMember {
 
     /// The member's name; see `BudgetMessage.sender`.
     public let name: String
-    /// The accounts with a budget, by name.
-    let accounts: [BudgetAccount]
+    /// The accounts, in the order of their names.
+    public let accounts: [BudgetAccount]
+    private let byName: [String: BudgetAccount]
     /// The senders of unanswered questions and orders.
     private var questions: [String] = []
     /// The most of them; operators send fewer.
@@ -27,22 +28,19 @@ public final class BudgetMember {
     /// This member's messages that it has not read back, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// The accounts whose budget this member has taken to four fifths, each to be reported once.
+    /// The accounts for which this member has caused a warning, each to be reported once.
     private var warnings: [String] = []
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
-    ///   - budgets: the calls of a day, by account.
-    ///   - reserves: the calls of a day that are kept for interactive requests, by account; none if missing.
-    public init(
-        name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:], at now: Instant
-    ) {
+    ///   - budgets: one for each account; of two for the same account, the first one counts.
+    public init(name: String, budgets: [Budget], at now: Instant) {
         self.name = name
         let log = BudgetLog(ReplicatedLog(of: name, at: now))
         self.log = log
-        accounts = budgets.sorted { $0.key < $1.key }.map { account, limit in
-            BudgetAccount(account, limit: limit, reserve: reserves[account] ?? .calls(0), log: log, at: now)
-        }
+        let accounts = budgets.map { BudgetAccount($0, log: log, at: now) }
+        byName = Dictionary(accounts.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.accounts = byName.values.sorted { $0.name < $1.name }
         timeout = BudgetTerms.timeout
     }
 
@@ -58,13 +56,13 @@ public final class BudgetMember {
     public var ledger: BudgetLedger { isReady ? log.records.state : BudgetLedger() }
 
     /// Returns an account; `nil` if it has no budget.
-    public func account(_ name: String) -> BudgetAccount? { accounts.first { $0.name == name } }
+    public func account(_ name: String) -> BudgetAccount? { byName[name] }
 
     /// Sets what is called when `tick` should be called at once. It is not called again before that.
     public func onWant(_ wake: @escaping () -> Void) { log.onWant = wake }
 
-    /// Returns the accounts whose budget this member has taken to four fifths, each once. In the fleet, one member
-    /// reports each day and budget.
+    /// Returns the accounts for which this member has caused a warning, each once. In the fleet, one member reports each
+    /// period of a budget.
     public func takeWarnings() -> [String] {
         defer { warnings = [] }
         return warnings
@@ -91,7 +89,7 @@ public final class BudgetMember {
         else {
             return
         }
-        // The ledger that granted these calls did not contain the calls taken earlier in the day.
+        // The ledger that granted these calls did not contain the calls taken earlier in the period.
         if isSnapshotTakenOver {
             for account in accounts { _ = account.reservation.remove(account.reservation.held) }
         }
@@ -114,13 +112,13 @@ public final class BudgetMember {
     private func isToBeAnswered(_ message: BudgetMessage) -> Bool {
         if let question = message.question { return account(question) != nil }
         guard let order = message.order else { return false }
-        return account(order.account)?.reservation.day?.label == order.day
+        return account(order.account)?.reservation.period?.label == order.period
     }
 
     /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
     private func giveUpCalls(beyond order: BudgetMessage.Order) {
-        guard order.limit != nil, let account = account(order.account), let day = account.today?.day else { return }
-        _ = account.reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
+        guard order.limit != nil, let account = account(order.account), let period = account.current?.period else { return }
+        _ = account.reservation.remove(max(0, period.taken.saturatingSubtracting(period.budget)))
     }
 
     /// Processes the grants to a message of this member. Older messages that it has not read back are ignored from now
@@ -139,7 +137,7 @@ public final class BudgetMember {
                 } else {
                     // Another sender may have used this member's name and number.
                     let granted = position < effect.granted.count ? effect.granted[position] : 0
-                    account.reservation.receive(granted, askedFor: entry.take, on: entry.day)
+                    account.reservation.receive(granted, askedFor: entry.take, on: entry.period)
                 }
             }
         }
@@ -155,11 +153,13 @@ public final class BudgetMember {
 
     /// Updates the state for the current time, and returns the message that is due. Call it a few times a second, and
     /// at once when a call waits or a record was read.
-    /// - Parameter days: the current day of each account; a missing one stays.
+    /// - Parameter period: returns the current period of a budget; `nil`: it stays.
     /// - Returns: a message to append to the log; `nil` if there is none.
-    public func tick(_ days: [String: BudgetDay] = [:], at now: Instant) -> BudgetMessage? {
+    public func tick(at now: Instant, _ period: (Budget) -> BudgetPeriod? = { _ in nil }) -> BudgetMessage? {
         log.isWoken = false
-        for (name, day) in days { account(name)?.reservation.begin(day) }
+        for account in accounts {
+            if let period = period(account.budget) { account.reservation.begin(period) }
+        }
         review(at: now)
         for account in accounts { account.reservation.pace.measure(at: now) }
         guard isReady else { return nil }
@@ -177,8 +177,8 @@ public final class BudgetMember {
         for account in accounts { account.forgetOthers(at: now, after: memory) }
         noteSharers()
         let isSnapshotDue = log.records.isSnapshotDue(at: now, ifOld: log.records.hasChangedSinceSnapshot)
-        let reserves = accounts.map { $0.callsToReserve(at: now) }
-        let returns = accounts.map { $0.callsToReturn(at: now) }
+        let reserves = accounts.map { $0.unitsToReserve(at: now) }
+        let returns = accounts.map { $0.unitsToReturn(at: now) }
         let isReportDue = accounts.contains { account in
             account.reservation.madeSince.map { $0.duration(to: now) >= BudgetTerms.report * log.slowness } ?? false
         }
@@ -216,15 +216,15 @@ public final class BudgetMember {
     public func isTimedOut(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= BudgetTerms.timeout else { return false }
         return accounts.contains {
-            $0.reservation.held == 0 && $0.reservation.isInDemand && !$0.isUsedUp(at: now)
+            $0.reservation.held < $0.unitsOfCall.upperBound && $0.reservation.isInDemand && !$0.isUsedUp(at: now)
         }
     }
 
     /// Returns the time until the next `tick`, if nothing happens before.
     public func nextTick(at now: Instant) -> Duration {
-        // No calls of a used-up day can be reserved, whatever the demand: the usual interval is enough.
+        // No calls of a used-up period can be reserved, whatever the demand: the usual interval is enough.
         guard isReady, sent.isEmpty, let lastSent,
-            accounts.contains(where: { $0.callsToReserve(at: now) > 0 })
+            accounts.contains(where: { $0.unitsToReserve(at: now) > 0 })
         else {
             return BudgetTerms.tick
         }

@@ -2,20 +2,21 @@
 
 extension BudgetMessage.Entry: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .required("account", \.account), .required("day", \.day), .required("giveBack", \.giveBack),
+        .required("account", \.account), .required("period", \.period), .required("giveBack", \.giveBack),
         .required("limit", \.limit), .required("made", \.made), .required("take", \.take),
+        .required("warning", \.warning),
     ]
 
-    init() { self.init("", day: "", limit: 0) }
+    init() { self.init("", period: "", limit: 0) }
 }
 
 extension BudgetMessage.Order: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .required("account", \.account), .required("day", \.day), .required("isReset", \.isReset),
+        .required("account", \.account), .required("period", \.period), .required("isReset", \.isReset),
         .optional("limit", \.limit), .required("time", \.time),
     ]
 
-    init() { self.init("", day: "", time: "") }
+    init() { self.init("", period: "", time: "") }
 }
 
 extension BudgetMessage.Snapshot: FleetObject {
@@ -38,11 +39,11 @@ extension BudgetMessage: FleetObject {
 
 // The state of all budgets in JSON: see FleetJSON.swift.
 
-extension BudgetLedger.Day: FleetObject {
+extension BudgetLedger.Period: FleetObject {
     static let members: [MessageMember<Self>] = [
         .required("isWarned", \.isWarned), .required("limit", \.limit), .required("made", \.made),
         .optional("ordered", \.ordered), .optional("since", \.since), .required("taken", \.taken),
-        .required("touched", \.touched),
+        .required("touched", \.touched), .required("warning", \.warning),
     ]
 
     init() { self.init(limit: 0) }
@@ -50,6 +51,7 @@ extension BudgetLedger.Day: FleetObject {
     /// Clamps numbers to the range that members write.
     mutating func validate() {
         (limit, taken) = (BudgetLedger.bounded(limit), BudgetLedger.bounded(taken))
+        warning = min(max(warning, 1), 100)
         ordered = ordered.map { BudgetLedger.bounded($0) }
         made = made.prefix(BudgetLedger.mostKinds).reduce(into: [:]) { $0[$1.key] = BudgetLedger.bounded($1.value) }
     }
@@ -63,6 +65,6 @@ extension BudgetLedger.NewestMessage: FleetObject {
 
 extension BudgetLedger: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .required("cleaned", \.cleaned), .required("days", \.days), .required("heard", \.newestMessages),
+        .required("cleaned", \.cleaned), .required("periods", \.periods), .required("heard", \.newestMessages),
     ]
 }

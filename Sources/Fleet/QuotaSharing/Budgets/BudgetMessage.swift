@@ -1,27 +1,30 @@
 /// A member's message about daily call budgets. Every member reads every message, including its own, in the order of
 /// the topic's partition. The effect of a message depends on that order alone.
 public struct BudgetMessage: Sendable, Hashable {
-    /// The sender's state of one account and one day.
+    /// The sender's state of one account and one period.
     public struct Entry: Sendable, Hashable {
         /// The name of the account.
         public var account: String
-        /// The account's day, such as `2026-11-23`.
-        public var day: String
-        /// That day's budget in the sender's settings, in calls.
+        /// The account's period, such as `2026-11-23` or `2026-11`.
+        public var period: String
+        /// That period's budget in the sender's settings, in units.
         public var limit: Int
-        /// The number of calls to reserve. The log grants as many as are left, up to this number.
+        /// The percentage of the budget at which the sender's settings want a warning.
+        public var warning: Int
+        /// The number of units to reserve. The log grants as many as are left, up to this number.
         public var take: Int
-        /// The number of reserved calls that will not be made.
+        /// The number of reserved units that will not be used.
         public var giveBack: Int
-        /// The calls made since the last message, by kind.
+        /// The units used since the last message, by kind of call.
         public var made: [String: Int]
 
         public init(
-            _ account: String, day: String, limit: Int, take: Int = 0, giveBack: Int = 0, made: [String: Int] = [:]
+            _ account: String, period: String, limit: Int, warning: Int = 80, take: Int = 0, giveBack: Int = 0, made: [String: Int] = [:]
         ) {
             self.account = account
-            self.day = day
+            self.period = period
             self.limit = limit
+            self.warning = warning
             self.take = take
             self.giveBack = giveBack
             self.made = made
@@ -32,17 +35,17 @@ public struct BudgetMessage: Sendable, Hashable {
     public struct Order: Sendable, Hashable {
         /// The name of the account.
         public var account: String
-        public var day: String
-        /// The budget for the rest of that day, which overrides all settings; `nil`: unchanged.
+        public var period: String
+        /// The budget for the rest of that period, which overrides all settings; `nil`: unchanged.
         public var limit: Int?
-        /// True to count the calls made from zero again.
+        /// True to count what is used from zero again.
         public var isReset: Bool
         /// The time of the order, as text for display.
         public var time: String
 
-        public init(_ account: String, day: String, limit: Int? = nil, isReset: Bool = false, time: String) {
+        public init(_ account: String, period: String, limit: Int? = nil, isReset: Bool = false, time: String) {
             self.account = account
-            self.day = day
+            self.period = period
             self.limit = limit
             self.isReset = isReset
             self.time = time

@@ -1,76 +1,71 @@
 public import Basics
 
-/// The calls of one provider's budget that one member has reserved and not made.
+/// The units of one account that one member has reserved and not used.
 struct BudgetReservation {
-    /// The budget of a day by this member's settings.
-    let limit: Int
-    /// The provider's current day; `nil` before the first tick.
-    private(set) var day: BudgetDay?
-    /// Counts the days that have begun, so that a call of one day cannot count for the next.
+    /// The current period; `nil` before the first tick.
+    private(set) var period: BudgetPeriod?
+    /// Counts the periods that have begun, so that a call of one period cannot count for the next.
     private(set) var epoch = 0
-    /// The reserved calls, which may be made at once.
+    /// The reserved units, which may be used at once.
     private(set) var held = 0
-    /// The calls requested in messages that have not been read back.
+    /// The units requested in messages that have not been read back.
     private(set) var asked = 0
-    /// The number of waiting calls.
+    /// The units of waiting calls.
     var waiting = 0 {
         didSet { if waiting > 0 { isInDemand = true } }
     }
-    /// The waiting calls of batch requests.
+    /// The units of waiting batch calls.
     var waitingBatch = 0
     /// True if a call was made or waited since the log last answered, or shortly before.
     private(set) var isInDemand = false
-    /// The unreported calls, by day and kind.
+    /// The used units that are not reported, by period and kind.
     private(set) var made: [String: [String: Int]] = [:]
     /// The time since which `made` has not been empty.
     private(set) var madeSince: Instant?
     var pace: CallPace
 
-    init(limit: Int, at now: Instant) {
-        self.limit = limit
-        pace = CallPace(at: now)
-    }
+    init(at now: Instant) { pace = CallPace(at: now) }
 
-    /// Returns the number of waiting calls, with or without those of batch requests.
+    /// Returns the units of waiting calls, with or without those of batch requests.
     func waiting(withBatch: Bool) -> Int { withBatch ? waiting : waiting - waitingBatch }
 
     // MARK: - Calls
 
-    /// True if a call is reserved.
-    func hasCall(at now: Instant) -> Bool { held > 0 && day.map { now < $0.end } ?? false }
+    /// True if this many units are reserved.
+    func has(_ units: Int, at now: Instant) -> Bool { held >= units && period.map { now < $0.end } ?? false }
 
-    /// Takes one call, if one is reserved.
-    mutating func tryTake(of requestClass: RequestClass, at now: Instant) -> Bool {
-        guard hasCall(at: now) else { return false }
-        held -= 1
+    /// Takes the units of a call, if they are reserved.
+    mutating func tryTake(_ units: Int, of requestClass: RequestClass, at now: Instant) -> Bool {
+        guard has(units, at: now) else { return false }
+        held -= units
         isInDemand = true
-        pace.note(requestClass, at: now)
+        pace.note(units, of: requestClass, at: now)
         return true
     }
 
-    /// True while a taken call may be made, which is until the end of its day.
-    func isCurrent(epoch: Int, at now: Instant) -> Bool { epoch == self.epoch && day.map { now < $0.end } ?? false }
+    /// True while a taken call may be made, which is until the end of its period.
+    func isCurrent(epoch: Int, at now: Instant) -> Bool { epoch == self.epoch && period.map { now < $0.end } ?? false }
 
-    /// Returns a call that was not made. A call of another day has expired.
-    mutating func putBack(epoch: Int) {
-        if epoch == self.epoch { held += 1 }
+    /// Returns a call that was not made. A call of another period has expired.
+    mutating func putBack(_ units: Int, epoch: Int) {
+        if epoch == self.epoch { held += units }
     }
 
-    mutating func noteMade(_ kind: String, epoch: Int, at now: Instant) {
-        guard let day = epoch == self.epoch ? day?.label : previousDay else { return }
-        made[day, default: [:]][kind, default: 0] += 1
+    mutating func noteMade(_ units: Int, as kind: String, epoch: Int, at now: Instant) {
+        guard let period = epoch == self.epoch ? period?.label : previousPeriod else { return }
+        made[period, default: [:]][kind, default: 0] += units
         if madeSince == nil { madeSince = now }
     }
 
-    private var previousDay: String?
+    private var previousPeriod: String?
 
-    // MARK: - The day
+    // MARK: - The period
 
-    /// Begins a day. The reserved calls of the previous day expire.
-    mutating func begin(_ day: BudgetDay) {
-        defer { self.day = day }
-        guard day.label != self.day?.label else { return }
-        previousDay = self.day?.label
+    /// Begins a period. What is reserved of the previous period expires.
+    mutating func begin(_ period: BudgetPeriod) {
+        defer { self.period = period }
+        guard period.label != self.period?.label else { return }
+        previousPeriod = self.period?.label
         epoch += 1
         (held, asked) = (0, 0)
     }
@@ -88,23 +83,23 @@ struct BudgetReservation {
 
     mutating func forgetAsked() { asked = 0 }
 
-    /// Removes calls that are to be returned.
-    /// - Returns: the number of calls removed.
+    /// Removes units that are to be returned.
+    /// - Returns: the number of units removed.
     mutating func remove(_ count: Int) -> Int {
         let removed = min(count, held)
         held -= removed
         return removed
     }
 
-    /// Removes and returns the calls that are to be reported.
+    /// Removes and returns what is to be reported.
     mutating func takeMade() -> [String: [String: Int]] {
         defer { (made, madeSince) = ([:], nil) }
         return made
     }
 
     /// Applies the grant to a message of this member.
-    mutating func receive(_ granted: Int, askedFor take: Int, on day: String) {
-        guard day == self.day?.label else { return }
+    mutating func receive(_ granted: Int, askedFor take: Int, on period: String) {
+        guard period == self.period?.label else { return }
         asked = max(0, asked - take)
         held += granted
     }
@@ -112,30 +107,30 @@ struct BudgetReservation {
     /// Undoes a message of this member that will never be read.
     mutating func restore(_ entry: BudgetMessage.Entry, at now: Instant) {
         if !entry.made.isEmpty {
-            made[entry.day, default: [:]].merge(entry.made, uniquingKeysWith: +)
+            made[entry.period, default: [:]].merge(entry.made, uniquingKeysWith: +)
             if madeSince == nil { madeSince = now }
         }
-        guard entry.day == day?.label else { return }
+        guard entry.period == period?.label else { return }
         asked = max(0, asked - entry.take)
         held += entry.giveBack
     }
 }
 
-/// The recent rate of one member's calls to a provider.
+/// The recent rate at which one member's calls use an account, in units.
 struct CallPace {
     private(set) var perSecond = 0.0
     /// The part of `perSecond` that comes from batch requests.
     private(set) var batchPerSecond = 0.0
-    /// The calls since the last measurement.
-    private var (calls, batchCalls) = (0, 0)
+    /// The units since the last measurement.
+    private var (units, batchUnits) = (0, 0)
     private var measured: Instant
     private var lastCall: Instant
 
     init(at now: Instant) { (measured, lastCall) = (now, now) }
 
-    mutating func note(_ requestClass: RequestClass, at now: Instant) {
-        calls += 1
-        if requestClass == .batch { batchCalls += 1 }
+    mutating func note(_ units: Int, of requestClass: RequestClass, at now: Instant) {
+        self.units += units
+        if requestClass == .batch { batchUnits += units }
         lastCall = now
     }
 
@@ -143,21 +138,21 @@ struct CallPace {
     mutating func measure(at now: Instant) {
         let time = measured.duration(to: now).inSeconds
         guard time >= 0.1 else { return }
-        perSecond += (Double(calls) / time - perSecond) * min(1, time)
-        batchPerSecond += (Double(batchCalls) / time - batchPerSecond) * min(1, time)
-        if calls == 0, isIdle(at: now) { (perSecond, batchPerSecond) = (0, 0) }
-        (calls, batchCalls, measured) = (0, 0, now)
+        perSecond += (Double(units) / time - perSecond) * min(1, time)
+        batchPerSecond += (Double(batchUnits) / time - batchPerSecond) * min(1, time)
+        if units == 0, isIdle(at: now) { (perSecond, batchPerSecond) = (0, 0) }
+        (units, batchUnits, measured) = (0, 0, now)
     }
 
     /// True if no call was made for a while.
     func isIdle(at now: Instant) -> Bool { lastCall.duration(to: now) >= BudgetTerms.idle }
 }
 
-/// A provider's day by the clock of one member.
-public struct BudgetDay: Sendable, Hashable {
-    /// The day, such as `2026-11-23`.
+/// A period of a provider's billing calendar, by the clock of one member.
+public struct BudgetPeriod: Sendable, Hashable {
+    /// The period, such as `2026-11-23` or `2026-11`.
     public let label: String
-    /// The start of the next day.
+    /// The start of the next period.
     public let end: Instant
 
     public init(label: String, end: Instant) {

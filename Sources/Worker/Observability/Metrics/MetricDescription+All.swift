@@ -91,14 +91,16 @@ extension MetricDescription {
             "Retries not made because the retry budget was used up.",
         .counter("locsearch_provider_rate_refusals_total", labels: ["provider"]):
             "Calls not made because their token would come too late.",
-        .gauge("locsearch_provider_budget_calls", labels: ["provider"]):
-            "The daily call budget of the whole fleet; each worker shows the same value. Absent without a budget.",
-        .gauge("locsearch_provider_budget_used_calls", labels: ["provider"]):
-            "Calls of the daily budget that workers have reported, of the whole fleet.",
-        .gauge("locsearch_provider_budget_reserved_calls", labels: ["provider"]):
-            "Calls of the daily budget that workers have reserved, or had when they crashed, of the whole fleet.",
-        .gauge("locsearch_provider_budget_left_calls", labels: ["provider"]):
-            "Calls of the daily budget that are not reserved, of the whole fleet.",
+        .gauge("locsearch_provider_budget", labels: ["provider", "account", "unit"]):
+            "A budget of the whole fleet, in calls or in a currency; each worker shows the same value. Absent without a budget.",
+        .gauge("locsearch_provider_budget_used", labels: ["provider", "account", "unit"]):
+            "What workers have reported as used of a budget, of the whole fleet.",
+        .gauge("locsearch_provider_budget_reserved", labels: ["provider", "account", "unit"]):
+            "What workers have reserved of a budget, or had when they crashed, of the whole fleet.",
+        .gauge("locsearch_provider_budget_left", labels: ["provider", "account", "unit"]):
+            "What is not reserved of a budget, of the whole fleet.",
+        .gauge("locsearch_provider_budget_ends_in_seconds", labels: ["provider", "account", "unit"]):
+            "The time until a budget's next day or month.",
         .gauge("locsearch_provider_rate_limit", labels: ["provider"]):
             "Calls per second that this worker may make: its share of the key's rate. Absent without a limit.",
         .gauge("locsearch_fleet_topic_usable"):

@@ -50,6 +50,7 @@ package struct LaneAssembly: Sendable {
     package var controls: ControlPolicy?
     /// Called when a breaker changes its state, with the failure that opened it.
     package var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in }
+    package var onBudget: @Sendable (Budget, Duration?) -> Void = { _, _ in }
 
     /// - Parameter policies: by provider; the defaults apply to providers that are missing.
     package init(
@@ -112,7 +113,7 @@ package struct LaneAssembly: Sendable {
             policies: policies, name: "\(name)-\(number)", budgets: makeBudgets?(loop),
             clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), random: loop.random,
             observer: CallObserver(
-                onTransition: onTransition, onWasted: { [meters] in meters.calls.countWasted($1) },
+                onTransition: onTransition, onBudget: onBudget, onWasted: { [meters] in meters.calls.countWasted($1) },
                 onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) }))
     }
 

@@ -4,23 +4,23 @@ internal import LocationSearch
 internal import ProviderCalls
 internal import Resilience
 
-/// The waiting requests with the same list of providers. Confined to its lane; not `Sendable`.
+/// The waiting requests whose calls would wait in the same lines. Confined to its lane; not `Sendable`.
 final class WaitingQueue<Request> {
-    /// Empty for requests that need no call.
-    let providers: [ProviderID]
+    /// One for each provider, preferred first; empty for requests that need no call.
+    let lines: [CallLine]
     let requests: CallOrder<Request>
     /// True if the queue holds requests for any of the providers.
     private let isForAll: Bool
 
-    init(_ providers: [ProviderID], isForAll: Bool, _ terms: FairTerms) {
-        self.providers = providers
+    init(_ lines: [CallLine], isForAll: Bool, _ terms: FairTerms) {
+        self.lines = lines
         self.isForAll = isForAll
         requests = CallOrder(terms)
     }
 
     func hasShortLine(for requestClass: RequestClass, in calls: any CallQueues) -> Bool {
-        func isShort(_ provider: ProviderID) -> Bool { calls.hasShortLine(for: requestClass, at: provider) }
-        return isForAll ? providers.allSatisfy(isShort) : providers.isEmpty || providers.contains(where: isShort)
+        func isShort(_ line: CallLine) -> Bool { calls.hasShortLine(for: requestClass, in: line) }
+        return isForAll ? lines.allSatisfy(isShort) : lines.isEmpty || lines.contains(where: isShort)
     }
 }
 

@@ -80,10 +80,10 @@ final class WaitingRoom {
 
     /// Adds a request. `next` returns it when it may begin.
     /// - Parameters:
-    ///   - providers: the providers that it may call, preferred first; empty for a request that needs no call.
+    ///   - lines: the lines of the providers that it may call, preferred first; empty for a request that needs no call.
     ///   - time: the longest wait; `nil`: unlimited.
-    func enter(_ request: RequestInProgress, for providers: [ProviderID], atMost time: Duration?) {
-        let queue = queue(for: providers)
+    func enter(_ request: RequestInProgress, for lines: [CallLine], atMost time: Duration?) {
+        let queue = queue(for: lines)
         let (ticket, isFirstOfFlow) = queue.requests.append(request, in: request.flow)
         let timer = isOrdered ? nil : time.map { watch(request, until: loop.now + $0) }
         // A decoded request keeps the key and the texts of its value.
@@ -109,10 +109,10 @@ final class WaitingRoom {
         if remove(request) { enter(request, for: [], atMost: nil) }
     }
 
-    private func queue(for providers: [ProviderID]) -> Queue {
-        let providers = isOrdered ? configuredProviders : providers
-        if let known = queues.first(where: { $0.providers == providers }) { return known }
-        let new = Queue(providers, isForAll: isOrdered, terms)
+    private func queue(for lines: [CallLine]) -> Queue {
+        let lines = isOrdered ? configuredProviders.map { CallLine($0) } : lines
+        if let known = queues.first(where: { $0.lines == lines }) { return known }
+        let new = Queue(lines, isForAll: isOrdered, terms)
         queues.append(new)
         return new
     }
@@ -135,7 +135,7 @@ final class WaitingRoom {
             let queue = queues.removeFirst()
             queues.append(queue)
             let request = queue.requests.popFirst { requestClass in
-                queue.providers.isEmpty
+                queue.lines.isEmpty
                     ? gate.hasRoomForOutcome(of: requestClass)
                     : gate.hasPlace(for: requestClass, behind: others)
                         && queue.hasShortLine(for: requestClass, in: calls)
@@ -237,20 +237,20 @@ final class WaitingRoom {
     // MARK: - Status
 
     /// Estimates how long a new request would wait, from the providers' rate limits; `nil` if a provider has none.
-    func expectedWait(of flow: Flow, for providers: [ProviderID]) -> Duration? {
-        let paces = providers.map { calls.pace(of: $0) }
+    func expectedWait(of flow: Flow, for lines: [CallLine]) -> Duration? {
+        let paces = lines.map { calls.pace(of: $0) }
         guard !paces.contains(nil), let pace = paces.compactMap({ $0 }).max(), pace > 0 else { return nil }
-        return .seconds(saturating: queue(for: providers).requests.ahead(of: flow) / pace)
+        return .seconds(saturating: queue(for: lines).requests.ahead(of: flow) / pace)
     }
 
     /// Reports the number of waiting requests to the providers' clients, as part of the loop's demand.
     func publishCounts() {
-        var waiting: [ProviderID: WaitingRequests] = [:]
+        var waiting: [CallLine: WaitingRequests] = [:]
         for queue in queues {
-            guard let provider = queue.providers.first, !queue.requests.isEmpty else { continue }
-            waiting[provider, default: WaitingRequests()].interactive += queue.requests.count(of: .interactive)
-            waiting[provider, default: WaitingRequests()].batch += queue.requests.count(of: .batch)
-            waiting[provider, default: WaitingRequests()].tenants += queue.requests.flowCount
+            guard let line = queue.lines.first, !queue.requests.isEmpty else { continue }
+            waiting[line, default: WaitingRequests()] += WaitingRequests(
+                interactive: queue.requests.count(of: .interactive), batch: queue.requests.count(of: .batch),
+                tenants: queue.requests.flowCount)
         }
         calls.noteWaiting(waiting)
     }

@@ -20,7 +20,7 @@ final class QueuedCalls {
         unlimited.isAdaptive = false
         let limits = ProviderLimits(
             .hotpepper, breaker: CircuitBreaker(), bucket: RateBucket(limit: rate, share: share, at: time.now),
-            concurrency: ConcurrencyLimit(concurrency ?? unlimited, timekeeper: time), budget: budget,
+            concurrency: ConcurrencyLimit(concurrency ?? unlimited, timekeeper: time), accounts: [budget].compactMap { $0 },
             timekeeper: time)
         queue = ProviderQueue(limits, timekeeper: time, fairness: fairness)
     }
@@ -69,9 +69,9 @@ enum CallEnding: Hashable {
         self =
             if failure.cause == .noTime {
                 .cancelled
-            } else if text.contains("reserved for interactive") {
+            } else if text.contains("kept for interactive") {
                 .keptForInteractive(retryAfter: retryAfter ?? .zero)
-            } else if text.contains("(callsPerDay)") {
+            } else if text.contains("is used up") {
                 .usedUp(retryAfter: retryAfter ?? .zero)
             } else {
                 .tooLate(retryAfter: retryAfter)

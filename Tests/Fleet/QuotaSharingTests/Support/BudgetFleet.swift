@@ -1,10 +1,12 @@
 import Basics
+import LocationSearch
+import TestSupport
 
 @testable import QuotaSharing
 
-/// Members that share a daily budget, and the log between them, in steps of 20 ms. Each day has `dayLength`.
+/// Members that share a daily budget, and the log between them, in steps of 20 ms. Each period has `dayLength`.
 final class BudgetFleet {
-    static let account = "p"
+    static let account = "hotpepper"
     private static let step = Duration.milliseconds(20)
 
     let dayLength: Duration
@@ -16,7 +18,7 @@ final class BudgetFleet {
     private(set) var elapsed = Duration.zero
     private(set) var messages = 0
     private(set) var warnings = 0
-    /// The number of calls made, by day.
+    /// The number of calls made, by period.
     private(set) var calls: [String: Int] = [:]
     private(set) var log: [BudgetMessage] = []
     private let budget: Int
@@ -31,13 +33,13 @@ final class BudgetFleet {
         for _ in 0..<count { join(newest: 0) }
     }
 
-    /// The label of the current day.
-    var day: String { "day \(1000 + Int(elapsed / dayLength))" }
+    /// The label of the current period.
+    var period: String { "period \(1000 + Int(elapsed / dayLength))" }
 
     /// Adds a member.
     /// - Parameter records: the number of records that it reads at first.
     func join(newest records: Int) {
-        let member = BudgetMember(name: "m\(members.count)-0", budgets: [Self.account: budget], at: start + elapsed)
+        let member = BudgetMember(name: "m\(members.count)-0", calls: budget, at: start + elapsed)
         let first = max(0, log.count - records)
         members.append(member)
         next.append(first)
@@ -59,7 +61,7 @@ final class BudgetFleet {
     private func step(_ index: Int) {
         let (member, now) = (members[index], start + elapsed)
         let dayEnd = start + dayLength * (Int(elapsed / dayLength) + 1)
-        member.account(Self.account)?.reservation.begin(BudgetDay(label: day, end: dayEnd))
+        member.account(Self.account)?.reservation.begin(BudgetPeriod(label: period, end: dayEnd))
         for offset in next[index]..<log.count { member.read(log[offset], at: Int64(offset), now: now) }
         next[index] = log.count
 
@@ -67,7 +69,7 @@ final class BudgetFleet {
         while waiting[index] >= 1, let permit = member.accounts[0].take(at: now) {
             member.accounts[0].noteMade(permit, as: "search", at: now)
             waiting[index] -= 1
-            calls[day, default: 0] += 1
+            calls[period, default: 0] += 1
         }
         member.accounts[0].setWaiting(Int(waiting[index]))
 

@@ -13,13 +13,14 @@ struct WaitingRoomTests {
     /// Provider queues with room for a given number of calls at once.
     final class Lines: CallQueues, Sendable {
         private let limit: Double?
-        let waiting = Mutex<[ProviderID: WaitingRequests]>([:])
+        let waiting = Mutex<[CallLine: WaitingRequests]>([:])
 
         init(pace: Double? = nil) { limit = pace }
 
-        func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool { true }
-        func pace(of provider: ProviderID) -> Double? { limit }
-        func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) { self.waiting.withLock { $0 = waiting } }
+        func line(of request: SearchRequest, at service: any PlaceService) -> CallLine { CallLine(service.id) }
+        func hasShortLine(for requestClass: RequestClass, in line: CallLine) -> Bool { true }
+        func pace(of line: CallLine) -> Double? { limit }
+        func noteWaiting(_ waiting: [CallLine: WaitingRequests]) { self.waiting.withLock { $0 = waiting } }
         func onShorterLine(_ wake: @escaping @Sendable () -> Void) {}
     }
 

@@ -1,0 +1,87 @@
+public import LocationSearch
+
+/// A budget of one provider by the settings, for which the fleet keeps an account. Its numbers are units: calls, or
+/// millionths of a currency.
+public struct Budget: Sendable, Hashable {
+    /// The calls that count.
+    public enum Scope: Sendable, Hashable {
+        /// All calls to the provider.
+        case all
+        /// The calls of one price class.
+        case priceClass(PriceClass)
+        /// The calls that the provider does not charge, until they are used up. Budgets in money charge the others only.
+        case allowance(name: String, Set<PriceClass>)
+    }
+
+    /// What a unit is.
+    public enum Unit: Sendable, Hashable {
+        case calls
+        /// A millionth of the currency, such as `USD`.
+        case money(currency: String)
+    }
+
+    /// The time after which counting begins again.
+    public enum Span: String, Sendable, Hashable, CaseIterable {
+        case day, month
+    }
+
+    public var provider: ProviderID
+    public var scope: Scope
+    public var span: Span
+    public var unit: Unit
+    /// The units of a period, from 0.
+    public var limit: Int
+    /// The units of a period that are kept for interactive requests.
+    public var reserve: BudgetReserve
+    /// The percentage of the budget at which a warning is given, 1 to 100.
+    public var warning: Int
+    /// The units of one call by price class; a budget in calls does not need them.
+    public var prices: [PriceClass: Int]
+
+    public init(
+        _ provider: ProviderID, _ scope: Scope = .all, limit: Int, per span: Span = .day, unit: Unit = .calls,
+        reserve: BudgetReserve = .units(0), warning: Int = 80, prices: [PriceClass: Int] = [:]
+    ) {
+        self.provider = provider
+        self.scope = scope
+        self.span = span
+        self.unit = unit
+        self.limit = limit
+        self.reserve = reserve
+        self.warning = warning
+        self.prices = prices
+    }
+
+    /// The name of the account, such as `google-places`, `google-places/text-search-pro/month` or
+    /// `google-places/month/usd`.
+    public var account: String {
+        var parts = [provider.rawValue]
+        switch scope {
+        case .all: break
+        case .priceClass(let priceClass): if priceClass.rawValue != provider.rawValue { parts.append(priceClass.rawValue) }
+        case .allowance(let name, _): parts += [name, "free"]
+        }
+        if span == .month { parts.append("month") }
+        if case .money(let currency) = unit { parts.append(currency.lowercased()) }
+        return parts.joined(separator: "/")
+    }
+
+    public var isAllowance: Bool { if case .allowance = scope { true } else { false } }
+
+    /// Returns the units that a call takes from the account; `nil` if the call does not count.
+    public func units(of priceClass: PriceClass) -> Int? {
+        switch scope {
+        case .all: break
+        case .priceClass(let only): if only != priceClass { return nil }
+        case .allowance(_, let classes): if !classes.contains(priceClass) { return nil }
+        }
+        return unit == .calls ? 1 : prices[priceClass].flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// The fewest and the most units of a call that counts.
+    var unitsOfCall: ClosedRange<Int> {
+        let units = PriceClass.allCases.compactMap { $0.provider == provider ? self.units(of: $0) : nil }
+        guard let least = units.min(), let most = units.max() else { return 1...1 }
+        return least...most
+    }
+}
