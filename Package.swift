@@ -207,8 +207,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Basics", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience",
-                product("HeapModule", "swift-collections"),
+                "Basics", "LocationSearch", "ProviderCalls", "QuotaSharing", product("HeapModule", "swift-collections"),
             ],
             path: "Tests/TestSupport", swiftSettings: safe),
         .target(
@@ -247,15 +246,15 @@ let package = Package(
         .testTarget(
             name: "ProviderCallsTests",
             dependencies: [
-                "Basics", "EventLoop", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience", "TraceExport",
-                "TestSupport", tracing,
+                "Basics", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience", "TraceExport", "TestSupport",
+                tracing,
             ],
             swiftSettings: safe),
         .testTarget(
             name: "PlaceProvidersTests",
             dependencies: [
-                "Basics", "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "ProviderCalls",
-                "TraceExport", "TestSupport", tracing,
+                "Basics", "EventContract", "HTTPTransport", "JSON", "PlaceProviders", "ProviderCalls", "TraceExport",
+                "TestSupport", tracing,
             ],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(

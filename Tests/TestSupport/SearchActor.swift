@@ -4,104 +4,89 @@ public import ProviderCalls
 public import QuotaSharing
 internal import Synchronization
 
-/// A `SearchWorker` with an actor of its own, which takes the place of a lane.
+/// A `SearchWorker` under virtual time. The actor takes the place of a lane.
 public actor SearchActor {
-    private let executor: any SerialExecutor
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    public nonisolated let time: VirtualTime
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe time.asUnownedSerialExecutor() }
 
-    private let taskExecutor: (any TaskExecutor)?
-    private let make: @Sendable (_ owner: SearchActor) -> SearchWorker
-    private var searches: [ProviderSearch?] = []
+    private let make: @Sendable () -> SearchWorker
+    private var searches: [ProviderSearch] = []
 
-    public private(set) lazy var worker: SearchWorker = {
-        let worker = make(self)
-        worker.startTask = { [taskExecutor] in
-            Task.immediate(executorPreference: taskExecutor) { await self.makeNextCall() }
-        }
+    private lazy var worker: SearchWorker = {
+        let worker = make()
+        worker.startTask = { [time] in Task.immediate(executorPreference: time) { await self.makeNextCall() } }
         return worker
     }()
 
-    /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each timer.
     public init(
-        executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
-        budgets: BudgetPolicy? = nil, clock: any MonotonicClock,
-        timekeeper: (any Timekeeper & Sendable)? = nil, taskExecutor: (any TaskExecutor)? = nil,
-        random: any RandomNumberGenerator & Sendable, observer: CallObserver = CallObserver()
+        _ time: VirtualTime, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
+        budgets: BudgetPolicy? = nil, observer: CallObserver = CallObserver()
     ) {
-        self.executor = executor
-        self.taskExecutor = taskExecutor
-        make = { owner in
+        self.time = time
+        make = {
             SearchWorker(
-                policies: policies, name: name, budgets: budgets, clock: clock,
-                timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: owner), random: random,
-                observer: observer)
+                policies: policies, name: name, budgets: budgets, clock: time, timekeeper: time,
+                random: SplitMix64(state: 1), observer: observer)
         }
     }
 
     private func makeNextCall() async { await worker.makeNextCall() }
 
-    // MARK: - Searches
+    // MARK: - From the test's thread
 
-    private final class Number: Sendable {
-        let value = Atomic(-1)
+    /// Calls the worker.
+    public nonisolated func enter<T: Sendable>(_ body: (SearchWorker) throws -> T) rethrows -> T {
+        // Safe, because the test's thread is the actor's, too.
+        nonisolated(unsafe) let body = body
+        return try assumeIsolated { try unsafe body($0.worker) }
     }
 
-    /// Searches for a request, and waits for the report. Cancelling the task ends the search.
-    public func report(
-        on request: SearchRequest, at candidates: [any PlaceService], before deadline: Deadline,
-        lifetime: RequestLifetime? = nil, context: RequestContext? = nil
-    ) async -> SearchReport {
-        let number = Number()
-        return await withTaskCancellationHandler {
-            _ = self  // see docs/internals/concurrency.md, 3
-            return await withCheckedContinuation { continuation in
-                let begun = begin(request, at: candidates, before: deadline, lifetime: lifetime, context: context) {
-                    continuation.resume(returning: $0)
-                }
-                number.value.store(begun, ordering: .relaxed)
-                if Task.isCancelled { cancel(begun) }
-            }
-        } onCancel: {
-            Task { await self.cancel(number.value.load(ordering: .relaxed)) }
-        }
-    }
+    public nonisolated var statuses: [ProviderStatus] { enter(\.statuses) }
 
-    /// Begins a search.
-    /// - Returns: its number, for `cancel`.
-    public func begin(
+    /// Begins a search, and runs the jobs that are ready.
+    public nonisolated func begin(
         _ request: SearchRequest, at candidates: [any PlaceService], before deadline: Deadline,
-        lifetime: RequestLifetime? = nil, context: RequestContext? = nil, then: @escaping (SearchReport) -> Void
-    ) -> Int {
-        let search = ProviderSearch(
-            request, at: candidates, by: worker, before: deadline, lifetime: lifetime, context: context,
-            then: { then($0) })
-        searches.append(search)
-        search.begin()
-        return searches.count - 1
+        lifetime: RequestLifetime? = nil, context: RequestContext? = nil
+    ) -> BegunSearch {
+        let report = Report()
+        let number = assumeIsolated { actor in
+            let search = ProviderSearch(
+                request, at: candidates, by: actor.worker, before: deadline, lifetime: lifetime, context: context,
+                then: { new in report.value.withLock { $0 = new } })
+            actor.searches.append(search)
+            search.begin()
+            return actor.searches.count - 1
+        }
+        time.settle()
+        return BegunSearch(worker: self, number: number, ended: report)
     }
 
-    public func cancel(_ number: Int) {
-        if searches.indices.contains(number) { searches[number]?.cancel() }
-    }
+    fileprivate nonisolated func cancel(_ number: Int) { assumeIsolated { $0.searches[number].cancel() } }
+}
 
-    // MARK: - The worker
+private final class Report: Sendable {
+    let value = Mutex<SearchReport?>(nil)
+}
 
-    public var statuses: [ProviderStatus] { worker.statuses }
+/// A search that a test began.
+public struct BegunSearch: Sendable {
+    fileprivate let worker: SearchActor
+    fileprivate let number: Int
+    fileprivate let ended: Report
 
-    public func prepare(for providers: [ProviderID]) { worker.prepare(for: providers) }
+    /// The search's report; `nil` before its end.
+    public var report: SearchReport? { ended.value.withLock { $0 } }
 
-    public func apply(_ controls: LaneControls) { worker.apply(controls) }
-
-    public func renewKey(of provider: ProviderID) { worker.renewKey(of: provider) }
-
-    public func assign(_ assigned: [Int32], of partitions: Int) { worker.assign(assigned, of: partitions) }
-
+    /// Lets time pass until the search has ended, for at most `duration`.
+    /// - Throws: `NotInTime` if it has not ended by then.
     @discardableResult
-    public func receive(_ news: FleetNews) -> Bool { worker.receive(news) }
+    public func finish(within duration: Duration = .seconds(60)) throws -> SearchReport {
+        worker.time.run(for: duration) { report != nil }
+        guard let report else { throw NotInTime(description: "not within \(duration): the search ends") }
+        return report
+    }
 
-    public func tick() -> FleetTick { worker.tick() }
-
-    public func leave() -> [FleetMessage] { worker.leave() }
+    public func cancel() { worker.cancel(number) }
 }
 
 extension BudgetMember {

@@ -2,11 +2,12 @@ public import Basics
 internal import HeapModule
 internal import Synchronization
 
-/// An executor and a timer, both run by the test's thread. Minutes of concurrent waiting pass at once, in the same order each time.
+/// An executor, a timer and a clock, all run by the test's thread. Hours of concurrent waiting pass at once, in the same order each
+/// time.
 ///
 /// Tasks must prefer it as their task executor, because otherwise the runtime would run a resumed task in its thread pool (see
-/// docs/internals/concurrency.md, 1).
-public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
+/// docs/internals/concurrency.md, 1). They are cancelled on the test's thread, too.
+public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper, MonotonicClock {
     private struct Timer: Comparable {
         let due: Instant
         let serial: Int
@@ -58,17 +59,46 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
 
     @discardableResult
     public func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction {
-        unsafe serial += 1
-        let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial)
-        unsafe timers.insert(timer)
-        unsafe actions[timer.serial] = action
+        let timer = reserveTimer(at: due)
+        start(timer, action: action)
         return ScheduledAction { unsafe self.actions[timer.serial] = nil }
     }
 
+    private func reserveTimer(at due: Instant) -> Timer {
+        unsafe serial += 1
+        return unsafe Timer(due: max(due, now) + lateness, serial: serial)
+    }
+
+    private func start(_ timer: Timer, action: @escaping () -> Void) {
+        unsafe timers.insert(timer)
+        unsafe actions[timer.serial] = action
+    }
+
+    // MARK: - A clock
+
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    public func sleep(until due: Instant, tolerance: Duration?) async throws {
+        let timer = reserveTimer(at: due)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                start(timer) { continuation.resume() }
+            }
+        } onCancel: {
+            unsafe actions.removeValue(forKey: timer.serial)?()
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Sleeps, and ignores cancellation.
     public func sleep(until due: Instant) async {
         await withCheckedContinuation { continuation in schedule(at: due) { continuation.resume() } }
     }
+    /// Sleeps, and ignores cancellation.
     public func sleep(for duration: Duration) async { await sleep(until: now + duration) }
+
+    // MARK: - For the test's thread
 
     /// Runs the jobs that are ready, without moving time.
     public func settle() {
@@ -103,17 +133,15 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         }
         return true
     }
+
+    /// Lets `duration` pass without running anything, as if the process stood still. A job may call this.
+    public func freeze(for duration: Duration) { unsafe current += duration }
 }
 
-/// An actor that isolates the types under test, as a `SearchWorker` does.
+/// An actor that isolates the types under test, as a lane does.
 public actor Owner {
     public nonisolated let time: VirtualTime
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe time.asUnownedSerialExecutor() }
 
     public init(_ time: VirtualTime) { self.time = time }
-
-    /// Enters the actor from the test's thread.
-    public nonisolated func enter<T: Sendable>(_ body: (isolated Owner) throws -> T) rethrows -> T {
-        try assumeIsolated(body)
-    }
 }

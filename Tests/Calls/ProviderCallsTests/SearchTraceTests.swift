@@ -1,5 +1,4 @@
 import Basics
-import EventLoop
 import Resilience
 import Synchronization
 import TestSupport
@@ -13,6 +12,7 @@ import Tracing
 /// The spans of a search's calls.
 struct SearchTraceTests {
     private static let failed = SearchError(.upstreamUnavailable, "closed for today", providerStatus: "CLOSED")
+    private let time = VirtualTime()
 
     private final class Spans: Sendable {
         private let ended = Mutex<[RecordedSpan]>([])
@@ -28,22 +28,18 @@ struct SearchTraceTests {
         }
     }
 
-    private func ask(_ service: any PlaceService, _ context: RequestContext, loop: EventLoop) async -> SearchReport {
-        let worker = SearchActor(
-            executor: loop, clock: SystemClock(), taskExecutor: loop, random: SystemRandomNumberGenerator())
+    private func begin(_ service: any PlaceService, _ context: RequestContext) -> BegunSearch {
         let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
-        return await worker.report(
-            on: request, at: [service], before: Deadline(.now + .seconds(30)), context: context)
+        return SearchActor(time).begin(
+            request, at: [service], before: Deadline(time.now + .seconds(30)), context: context)
     }
 
-    @Test func `Each attempt is a span that says how it ended`() async throws {
-        let loop = try EventLoop()
-        defer { loop.stop() }
+    @Test func `Each attempt is a span that says how it ended`() throws {
         let spans = Spans()
         let (context, parent) = spans.context()
         let service = ScriptedService { $0 < 2 ? .failure(Self.failed) : .success(ProviderAnswer()) }
 
-        #expect(await ask(service, context, loop: loop).attempts == 2)
+        #expect(try begin(service, context).finish(within: .seconds(30)).attempts == 2)
 
         let contents = spans.all.map(\.content)
         #expect(spans.all.allSatisfy { $0.kind == .client && $0.parent?.spanID == parent.trace.spanID })
@@ -53,36 +49,31 @@ struct SearchTraceTests {
         #expect(contents.map(\.status?.message) == ["closed for today", nil])
     }
 
-    @Test func `Only the service finds the span of its call`() async throws {
-        let loop = try EventLoop()
-        defer { loop.stop() }
+    @Test func `Only the service finds the span of its call`() throws {
         let spans = Spans()
         let service = ScriptedService { _ in
             CallSpan.current?.attributes["seen"] = true
             return .success(ProviderAnswer())
         }
 
-        _ = await ask(service, spans.context().context, loop: loop)
+        try begin(service, spans.context().context).finish(within: .zero)
         #expect(spans.all.map { $0.content.attributes.get("seen") } == [.bool(true)])
         #expect(CallSpan.current == nil)
     }
 
-    @Test func `A call without waiting requests ends as cancelled`() async throws {
-        let loop = try EventLoop()
-        defer { loop.stop() }
+    @Test func `A call without waiting requests ends as cancelled`() throws {
         let spans = Spans()
         let context = spans.context().context
-        let service = ScriptedService { _ in
-            // Only cancellation ends this before the test's timeout.
-            try? await Task.sleep(for: .seconds(60))
+        let service = ScriptedService { [time] _ in
+            try? await time.sleep(until: time.now + .seconds(20), tolerance: nil)
             return .failure(Self.failed)
         }
 
-        let asking = Task { await ask(service, context, loop: loop) }
-        try await eventually("the call is under way") { service.calls == 1 }
-        asking.cancel()
-        _ = await asking.value
-        try await eventually("its span has ended") { spans.all.count == 1 }
+        let search = begin(service, context)
+        #expect(service.calls == 1)
+        search.cancel()
+        time.run(for: .zero)
+        #expect(spans.all.count == 1)
         #expect(spans.all.first?.content.attributes.get("error.type") == .string("cancelled"))
     }
 }

@@ -1,7 +1,6 @@
 import Basics
 import LocationSearch
 import Resilience
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,148 +9,132 @@ import Testing
 
 /// Requests under a daily budget.
 extension SearchWorkerTests {
-    /// The log that a worker shares with others. Messages are in it at once.
-    private actor BudgetLog {
-        let worker: SearchActor
-        let clock: ManualClock
-        private var offset: Int64 = 0
-        init(_ worker: SearchActor, clock: ManualClock) {
-            self.worker = worker
-            self.clock = clock
-        }
+    /// A short day, because a worker ticks five times a second.
+    private static let day = Duration.seconds(600)
 
-        func append(_ message: FleetMessage) async {
-            _ = await worker.receive(FleetNews(records: [FleetRecord(offset: offset, message: message)]))
+    /// The log that a worker shares with others. Messages are in it at once.
+    private final class BudgetLog {
+        private let worker: SearchActor
+        private var offset: Int64 = 0
+
+        init(_ worker: SearchActor) { self.worker = worker }
+
+        func append(_ message: FleetMessage) {
+            let news = FleetNews(records: [FleetRecord(offset: offset, message: message)])
+            _ = worker.enter { $0.receive(news) }
             offset += 1
         }
 
-        func tick() async {
-            for message in await worker.tick().messages { await append(message) }
-        }
-
-        /// Runs the worker's ticks until a task is done.
-        func serve<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws -> Value {
-            let result = Mutex<Value?>(nil)
-            let task = Task {
-                let value = await body()
-                result.withLock { $0 = value }
-            }
-            try await eventually("the request ends") {
-                clock.advance(by: .milliseconds(25))
-                await self.tick()
-                return result.withLock { $0 != nil }
-            }
-            await task.value
-            return try #require(result.withLock { $0 })
+        /// Runs the worker's ticks.
+        func tick() {
+            let tick = worker.enter { $0.tick() }
+            for message in tick.messages { append(message) }
+            worker.time.schedule(at: worker.time.now + tick.nextTick) { self.tick() }
         }
     }
 
     private func budgeted(
-        _ calls: Int, reserve: BudgetReserve = .units(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
-    ) async -> (SearchActor, BudgetLog) {
+        _ calls: Int, reserved: BudgetReserve = .calls(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
+    ) -> (worker: SearchActor, log: BudgetLog) {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
-        let begin = clock.now
-        let budgets = BudgetPolicy([Budget(.hotpepper, limit: calls, reserve: reserve)]) { now in
-            let hours = Int(begin.duration(to: now) / .seconds(3600))
-            let end = begin + .seconds(3600 * (hours + 1))
-            return [.hotpepper: [.day: BudgetPeriod(label: "2026-11-\(23 + hours)", end: end)]]
+        let begin = time.now
+        let budgets = BudgetPolicy(callsPerDay: [.hotpepper: calls], reserved: [.hotpepper: reserved]) { now in
+            let days = Int(begin.duration(to: now) / Self.day)
+            return [.hotpepper: BudgetDay(label: "2026-11-\(23 + days)", end: begin + Self.day * (days + 1))]
         }
         let worker = SearchActor(
-            executor: loop, policies: [.hotpepper: policy], name: "m", budgets: budgets, clock: clock,
-            taskExecutor: loop, random: SystemRandomNumberGenerator(),
+            time, policies: [.hotpepper: policy], name: "m", budgets: budgets,
             observer: CallObserver(
-                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) },
-                onBudget: { [transitions] in transitions.add($0, $1) }))
-        _ = await worker.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 0, oldest: 0)))
-        return (worker, BudgetLog(worker, clock: clock))
+                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
+        _ = worker.enter { $0.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 0, oldest: 0))) }
+        let log = BudgetLog(worker)
+        time.schedule(at: time.now + .milliseconds(25)) { log.tick() }
+        return (worker, log)
     }
 
-    @Test func `Requests beyond the budget are rate limited until the next day`() async throws {
+    @Test func `Requests beyond the budget are rate limited until the next day`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(3)
+        let worker = budgeted(3).worker
         for number in 0..<3 {
-            #expect(code(try await log.serve { await self.ask(worker, [service], self.request("\(number)")) }) == nil)
+            #expect(try code(begin(worker, [service], request("\(number)")).finish()) == nil)
         }
 
         for number in 0..<3 {
-            let report = try await log.serve { await self.ask(worker, [service], self.request("later \(number)")) }
+            let report = try begin(worker, [service], request("later \(number)")).finish()
             #expect(code(report) == .rateLimited)
             guard case .failure(let error) = report.result else { return }
-            #expect(error.retryAfter ?? .zero > .seconds(3500))
-            #expect(error.account == "hotpepper")
+            #expect(error.retryAfter ?? .zero > .seconds(500))
+            #expect(error.message.contains("callsPerDay"))
         }
         #expect(service.calls == 3)
         #expect(transitions.all.isEmpty)
         #expect(transitions.budgets == ["hotpepper is used up"])
 
-        let status = try #require(await worker.statuses.first)
+        let status = try #require(worker.statuses.first)
         #expect(status.breakerReason == .budgetUsedUp)
         #expect(status.budgets.first?.limit == 3)
         #expect(status.budgets.first?.left == 0)
 
-        clock.advance(by: .seconds(3600))
-        #expect(code(try await log.serve { await self.ask(worker, [service], self.request("next day")) }) == nil)
+        time.run(for: Self.day)
+        #expect(try code(begin(worker, [service], request("next day")).finish()) == nil)
         #expect(service.calls == 4)
     }
 
-    @Test func `Every call counts also retries`() async throws {
+    @Test func `Every call counts also retries`() throws {
         let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
-        let (worker, log) = await budgeted(100)
-        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
-        for _ in 0..<60 {
-            clock.advance(by: .milliseconds(50))
-            await log.tick()
-        }
+        let worker = budgeted(100).worker
+        #expect(try code(begin(worker, [service]).finish()) == nil)
+        time.run(for: .seconds(3))
         #expect(service.calls == 3)
-        #expect(await worker.statuses.first?.budgets.first?.made == ["search/hotpepper": 3])
+        #expect(worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
     }
 
-    @Test func `A parked request continues when an operator raises the budget`() async throws {
+    @Test func `A parked request continues when an operator raises the budget`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
-        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
+        let (worker, log) = budgeted(1) { $0.whenOpen = .hold }
+        #expect(try code(begin(worker, [service]).finish()) == nil)
 
-        let held = Task { try await log.serve { await self.ask(worker, [service], self.request("held")) } }
-        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        let order = BudgetMessage.Order("hotpepper", period: "2026-11-23", limit: 5, time: "now")
-        await log.append(.budget(BudgetMessage(sender: "person", number: 1, order: order)))
-        #expect(code(try await held.value) == nil)
+        let held = begin(worker, [service], request("held"))
+        time.run(for: .seconds(3))
+        #expect(worker.statuses.first?.held == 1)
+        let order = BudgetMessage.Order("hotpepper", day: "2026-11-23", limit: 5, time: "now")
+        log.append(.budget(BudgetMessage(sender: "person", number: 1, order: order)))
+        #expect(try code(held.finish(within: .seconds(3))) == nil)
         #expect(service.calls == 2)
     }
 
     /// The next day's calls are used only for parked requests that have not expired.
-    @Test func `A parked request that has expired by the next day is not called`() async throws {
+    @Test func `A parked request that has expired by the next day is not called`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
-        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
+        let worker = budgeted(1) { $0.whenOpen = .hold }.worker
+        #expect(try code(begin(worker, [service]).finish()) == nil)
 
-        let lifetime = RequestLifetime(lastCall: clock.now + .seconds(120))
+        let lifetime = RequestLifetime(lastCall: time.now + .seconds(120))
         let over = (0..<4).map { number in
-            Task { await self.ask(worker, [service], self.request("over \(number)"), lifetime: lifetime) }
+            begin(worker, [service], request("over \(number)"), lifetime: lifetime)
         }
         // Another keyword, so that it shares no call with them.
-        let lasting = Task {
-            try await log.serve { await self.ask(worker, [service], self.request("lasting", keyword: "udon")) }
-        }
-        try await eventually("the requests are held") { await worker.statuses.first?.held == 5 }
-        clock.advance(by: .seconds(3600))
+        let lasting = begin(worker, [service], request("lasting", keyword: "udon"))
+        time.run(for: .seconds(3))
+        #expect(worker.statuses.first?.held == 5)
+        time.run(for: Self.day)
 
-        for task in over {
-            let report = await task.value
+        for search in over {
+            let report = try search.finish(within: .zero)
             #expect(code(report) == .expired)
             #expect(report.attempts == 0)
         }
-        #expect(code(try await lasting.value) == nil)
+        #expect(try code(lasting.finish(within: .zero)) == nil)
         #expect(service.calls == 2)
     }
 
-    @Test func `The next provider is used if the budget of the first is used up`() async throws {
+    @Test func `The next provider is used if the budget of the first is used up`() throws {
         let limited = ScriptedService(.hotpepper) { _ in .success(Self.found) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(1)
+        let worker = budgeted(1).worker
         for number in 0..<3 {
-            let report = try await log.serve { await self.ask(worker, [limited, other], self.request("\(number)")) }
+            let report = try begin(worker, [limited, other], request("\(number)")).finish()
             #expect(code(report) == nil)
         }
         #expect(limited.calls == 1)
@@ -159,44 +142,41 @@ extension SearchWorkerTests {
     }
 
     /// The call is made for both, so it may be one of those that are kept for interactive requests.
-    @Test func `An interactive request that joins a waiting batch call may use the interactive reserve`() async throws {
+    @Test func `An interactive request that joins a waiting batch call may use the interactive reserve`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(10, reserve: .units(10))
+        let worker = budgeted(10, reserved: .calls(10)).worker
         let batch = (0..<2).map { number in
-            let context = RequestContext(since: clock.now, flow: Flow(.batch))
-            return Task { await self.ask(worker, [service], self.request("batch \(number)"), context: context) }
+            let context = RequestContext(since: time.now, flow: Flow(.batch))
+            return begin(worker, [service], request("batch \(number)"), context: context)
         }
-        try await eventually("a batch call waits, for both") { await worker.statuses.first?.shared == 1 }
-        let person = Task { await self.ask(worker, [service], self.request("person")) }
-        try await eventually("the person's request joins it") { await worker.statuses.first?.shared == 2 }
+        #expect(worker.statuses.first?.shared == 1)
+        let person = begin(worker, [service], request("person"))
+        #expect(worker.statuses.first?.shared == 2)
 
-        #expect(code(try await log.serve { await person.value }) == nil)
-        for task in batch { #expect(code(await task.value) == nil) }
+        #expect(try code(person.finish(within: .seconds(3))) == nil)
+        for search in batch { #expect(try code(search.finish(within: .zero)) == nil) }
         #expect(service.calls == 1)
 
-        let later = RequestContext(since: clock.now, flow: Flow(.batch))
-        #expect(code(await ask(worker, [service], request("alone"), context: later)) == .rateLimited)
+        let later = RequestContext(since: time.now, flow: Flow(.batch))
+        #expect(try code(ask(worker, [service], request("alone"), context: later)) == .rateLimited)
     }
 
-    @Test func `The budget applies without a breaker`() async throws {
+    @Test func `The budget applies without a breaker`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(1) { $0.breaker.isEnabled = false }
-        for number in 0..<3 { _ = try await log.serve { await self.ask(worker, [service], self.request("\(number)")) } }
+        let worker = budgeted(1) { $0.breaker.isEnabled = false }.worker
+        for number in 0..<3 { try begin(worker, [service], request("\(number)")).finish() }
         #expect(service.calls == 1)
     }
 
     /// A call that a limiter rejects has not been made.
-    @Test func `A refused call is not counted`() async throws {
+    @Test func `A refused call is not counted`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let (worker, log) = await budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }
-        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == .rateLimited)
-        await worker.assign([0], of: 1)
-        for _ in 0..<60 {
-            clock.advance(by: .milliseconds(50))
-            await log.tick()
-        }
-        #expect(await worker.statuses.first?.budgets.first?.used == 0)
-        for message in await worker.leave() { await log.append(message) }
-        #expect(await worker.statuses.first?.budgets.first?.left == 10)
+        let (worker, log) = budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }
+        #expect(try code(begin(worker, [service]).finish()) == .rateLimited)
+        worker.enter { $0.assign([0], of: 1) }
+        time.run(for: .seconds(3))
+        #expect(worker.statuses.first?.budget?.used == 0)
+        for message in worker.enter({ $0.leave() }) { log.append(message) }
+        #expect(worker.statuses.first?.budget?.left == 10)
     }
 }

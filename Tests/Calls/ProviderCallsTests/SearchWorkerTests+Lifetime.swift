@@ -1,7 +1,6 @@
 import Basics
 import QuotaSharing
 import Resilience
-import Synchronization
 import TestSupport
 import Testing
 
@@ -13,9 +12,9 @@ extension SearchWorkerTests {
     private static let refusedKey = SearchError(.unauthorized, "key refused", httpStatus: 403)
 
     /// Returns a worker that parks requests, and whose provider has just rejected its key for five minutes.
-    private func shutWorker(_ service: ScriptedService) async -> SearchActor {
+    private func shutWorker(_ service: ScriptedService) throws -> SearchActor {
         let worker = worker { $0.whenOpen = .hold }
-        _ = await ask(worker, [service])
+        try ask(worker, [service])
         return worker
     }
 
@@ -24,115 +23,85 @@ extension SearchWorkerTests {
         return error
     }
 
-    @Test func `A parked request ends as expired`() async throws {
+    @Test func `A parked request ends as expired`() throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
-        let worker = await shutWorker(service)
-        let start = clock.now
+        let worker = try shutWorker(service)
+        let start = time.now
 
-        let report = try await driving(clock) {
-            await self.ask(worker, [service], lifetime: RequestLifetime(lastCall: start + .seconds(4)))
-        }
+        let report = try begin(worker, [service], lifetime: RequestLifetime(lastCall: start + .seconds(4))).finish()
         #expect(code(report) == .expired)
         #expect(report.attempts == 0)
-        #expect(start.duration(to: clock.now) < .seconds(5))
+        #expect(start.duration(to: time.now) < .seconds(5))
         #expect(service.calls == 1)
         #expect(try error(report).message.contains("while calls to hotpepper were paused"))
-        #expect(await worker.statuses.first?.held == 0)
+        #expect(worker.statuses.first?.held == 0)
     }
 
-    @Test func `A parked request is served before its expiry`() async throws {
+    @Test func `A parked request is served before its expiry`() throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
-        let worker = await shutWorker(service)
+        let worker = try shutWorker(service)
 
-        let lifetime = RequestLifetime(lastCall: clock.now + .seconds(400))
-        let task = Task { await self.ask(worker, [service], lifetime: lifetime) }
-        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        clock.advance(by: .seconds(300))
-        #expect(code(await task.value) == nil)
+        let lifetime = RequestLifetime(lastCall: time.now + .seconds(400))
+        let search = begin(worker, [service], lifetime: lifetime)
+        #expect(worker.statuses.first?.held == 1)
+        time.run(for: .seconds(300))
+        #expect(try code(search.finish(within: .zero)) == nil)
         #expect(service.calls == 2)
     }
 
     /// Parking a request extends its deadline, but never its expiry.
-    @Test func `The call of a parked request ends at its expiry`() async throws {
-        let begin = clock.now
-        let expiry = begin + .seconds(302)
-        let service = DeadlineService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
+    @Test func `The call of a parked request ends at its expiry`() throws {
+        let expiry = time.now + .seconds(302)
+        let service = ScriptedService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
         let worker = worker { $0.whenOpen = .hold }
-        _ = await ask(worker, [service])
+        try ask(worker, [service])
 
         let lifetime = RequestLifetime(lastCall: expiry, expiry: expiry)
-        let task = Task { await self.ask(worker, [service], lifetime: lifetime) }
-        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        clock.advance(by: .seconds(300))
-        #expect(code(await task.value) == nil)
+        let search = begin(worker, [service], lifetime: lifetime)
+        #expect(worker.statuses.first?.held == 1)
+        time.run(for: .seconds(300))
+        #expect(try code(search.finish(within: .zero)) == nil)
         #expect(service.deadlines.last?.instant == expiry)
     }
 
-    @Test func `A waiting request is not called after its lifetime`() async throws {
+    @Test func `A waiting request is not called after its lifetime`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 0.5, burst: 1)
             $0.share = .perProcess(loops: 1)
         }
-        #expect(code(await ask(worker, [service], request("first"))) == nil)
+        #expect(try code(ask(worker, [service], request("first"))) == nil)
 
         // The token comes after two seconds: before the deadline, and too late for the lifetime.
-        let lifetime = RequestLifetime(lastCall: clock.now + .seconds(1))
-        let report = try await driving(clock) {
-            await self.ask(worker, [service], self.request("second"), lifetime: lifetime)
-        }
+        let lifetime = RequestLifetime(lastCall: time.now + .seconds(1))
+        let report = try begin(worker, [service], request("second"), lifetime: lifetime).finish()
         #expect(code(report) == .rateLimited)
         #expect(service.calls == 1)
     }
 
-    @Test func `A failed call is not retried after the lifetime`() async throws {
-        let service = ScriptedService { [clock] _ in
-            clock.advance(by: .seconds(1))
+    @Test func `A failed call is not retried after the lifetime`() throws {
+        let service = ScriptedService { [time] _ in
+            time.freeze(for: .seconds(1))
             return .failure(Self.failed)
         }
-        let lifetime = RequestLifetime(lastCall: clock.now + .milliseconds(500))
+        let lifetime = RequestLifetime(lastCall: time.now + .milliseconds(500))
         let worker = worker()
-        let report = try await driving(clock) { await self.ask(worker, [service], lifetime: lifetime) }
+        let report = try begin(worker, [service], lifetime: lifetime).finish()
         #expect(code(report) == .upstreamUnavailable)
         #expect(service.calls == 1)
     }
 
     /// After a candidate's failure the request goes to the next one, unless it has expired by then.
-    @Test func `An expired request is not passed to the next provider`() async throws {
-        let failing = ScriptedService(.hotpepper) { [clock] _ in
-            clock.advance(by: .seconds(1))
+    @Test func `An expired request is not passed to the next provider`() throws {
+        let failing = ScriptedService(.hotpepper) { [time] _ in
+            time.freeze(for: .seconds(1))
             return .failure(Self.failed)
         }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
-        let lifetime = RequestLifetime(lastCall: clock.now + .milliseconds(500))
-        let report = await ask(worker { $0.retry.maxAttempts = 1 }, [failing, other], lifetime: lifetime)
+        let lifetime = RequestLifetime(lastCall: time.now + .milliseconds(500))
+        let report = try ask(worker { $0.retry.maxAttempts = 1 }, [failing, other], lifetime: lifetime)
         #expect(code(report) == .expired)
         #expect(report.attempts == 1)
         #expect(other.calls == 0)
-    }
-}
-
-/// A provider that records the deadline of each call.
-private final class DeadlineService: PlaceService {
-    let id = ProviderID.hotpepper
-    private let script: @Sendable (Int) -> Result<ProviderAnswer, SearchError>
-    private let seen = Mutex<[Deadline]>([])
-
-    init(_ script: @escaping @Sendable (Int) -> Result<ProviderAnswer, SearchError>) { self.script = script }
-
-    var deadlines: [Deadline] { seen.withLock { $0 } }
-
-    func refusal(of request: SearchRequest) -> SearchError? { nil }
-
-    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
-
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        let number = seen.withLock { seen in
-            seen.append(deadline)
-            return seen.count
-        }
-        return .answer(try script(number).get())
     }
 }

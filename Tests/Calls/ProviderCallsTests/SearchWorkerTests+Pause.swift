@@ -19,30 +19,30 @@ extension SearchWorkerTests {
     @Test(arguments: pauses)
     func `Requests after a long pause was asked for say so`(
         error: SearchError, reason: CircuitBreaker.Reason, code: SearchError.Code
-    ) async throws {
+    ) throws {
         let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
-        #expect(self.code(await ask(worker, [service])) == error.code)
+        #expect(try self.code(ask(worker, [service])) == error.code)
 
-        clock.advance(by: .seconds(20))
-        let report = await ask(worker, [service])
+        time.run(for: .seconds(20))
+        let report = try ask(worker, [service])
         #expect(self.code(report) == code)
         guard case .failure(let refusal) = report.result else { return }
         #expect(refusal.retryAfter == .seconds(70))
         #expect(refusal.message.contains("requested a pause"))
         #expect(!refusal.message.contains("rate and concurrency that are allowed"), "our settings are not to blame")
 
-        let status = try #require(await worker.statuses.first)
+        let status = try #require(worker.statuses.first)
         #expect(status.breaker == .paused)
         #expect(status.breakerReason == reason)
         #expect(status.pausedFor == .seconds(70))
         #expect(status.openFor == nil)
         #expect(!status.isAskable)
 
-        clock.advance(by: .seconds(70))
-        #expect(await worker.statuses.first?.breaker == .closed)
-        #expect(await worker.statuses.first?.breakerReason == nil)
-        #expect(self.code(await ask(worker, [service])) == nil)
+        time.run(for: .seconds(70))
+        #expect(worker.statuses.first?.breaker == .closed)
+        #expect(worker.statuses.first?.breakerReason == nil)
+        #expect(try self.code(ask(worker, [service])) == nil)
         #expect(transitions.all.map(\.to) == [.paused, .closed])
         #expect(transitions.all.map(\.reason) == [reason, nil])
         #expect(transitions.all.first?.openFor == .seconds(90))
@@ -50,52 +50,52 @@ extension SearchWorkerTests {
     }
 
     /// A provider may ask for a second with every other answer.
-    @Test func `A short pause is shown in the status but not logged`() async throws {
+    @Test func `A short pause is shown in the status but not logged`() throws {
         let short = SearchError(.rateLimited, "too often", retryAfter: .seconds(2), httpStatus: 429)
         let service = ScriptedService { $0 == 1 ? .failure(short) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
-        _ = await ask(worker, [service])
-        #expect(await worker.statuses.first?.breaker == .paused)
+        try ask(worker, [service])
+        #expect(worker.statuses.first?.breaker == .paused)
 
-        let report = try await driving(clock) { await self.ask(worker, [service]) }
+        let report = try begin(worker, [service]).finish()
         #expect(code(report) == nil, "it waits for the end of the pause")
         #expect(transitions.all.isEmpty)
     }
 
-    @Test func `Parked requests wait for the end of a pause`() async throws {
+    @Test func `Parked requests wait for the end of a pause`() throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.tooOften) : .success(Self.found) }
         let worker = worker {
             $0.retry.maxAttempts = 1
             $0.whenOpen = .hold
         }
-        _ = await ask(worker, [service])
+        try ask(worker, [service])
 
-        let task = Task { await self.ask(worker, [service], within: .seconds(1)) }
-        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        clock.advance(by: .seconds(90))
-        #expect(code(await task.value) == nil)
+        let search = begin(worker, [service], within: .seconds(1))
+        #expect(worker.statuses.first?.held == 1)
+        time.run(for: .seconds(90))
+        #expect(try code(search.finish(within: .zero)) == nil)
         #expect(service.calls == 2)
     }
 
-    @Test func `The next provider is used if the first one requested a pause`() async throws {
+    @Test func `The next provider is used if the first one requested a pause`() throws {
         let paused = ScriptedService(.hotpepper) { _ in .failure(Self.unavailable) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
         for number in 0..<3 {
-            let report = await ask(worker, [paused, other], request("r\(number)"))
+            let report = try ask(worker, [paused, other], request("r\(number)"))
             #expect(report.provider == .googlePlaces)
         }
         #expect(paused.calls == 1)
     }
 
     /// A used-up quota is handled by the breaker. If the breaker is disabled, every call is let through.
-    @Test func `A used-up quota is not a pause`() async throws {
+    @Test func `A used-up quota is not a pause`() throws {
         let used = SearchError(
             .rateLimited, "quota", retryAfter: .seconds(3600), httpStatus: 200, allowsAttempt: false)
         let service = ScriptedService { $0 == 1 ? .failure(used) : .success(Self.found) }
         let worker = worker { $0.breaker.isEnabled = false }
-        #expect(code(await ask(worker, [service])) == .rateLimited)
-        #expect(code(await ask(worker, [service])) == nil)
-        #expect(await worker.statuses.first?.breaker == .closed)
+        #expect(try code(ask(worker, [service])) == .rateLimited)
+        #expect(try code(ask(worker, [service])) == nil)
+        #expect(worker.statuses.first?.breaker == .closed)
     }
 }

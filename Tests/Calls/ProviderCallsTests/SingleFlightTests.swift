@@ -34,7 +34,7 @@ struct SingleFlightTests {
 
         init(_ time: VirtualTime, on owner: isolated Owner) {
             self.time = time
-            worker = SearchWorker(clock: SystemClock(), timekeeper: time, random: SplitMix64(state: 1))
+            worker = SearchWorker(clock: time, timekeeper: time, random: SplitMix64(state: 1))
             flight = SingleFlight(
                 timekeeper: time,
                 start: { [self] call in

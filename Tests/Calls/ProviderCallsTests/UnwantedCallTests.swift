@@ -1,7 +1,6 @@
 import Basics
 import QuotaSharing
 import Resilience
-import Synchronization
 import TestSupport
 import Testing
 
@@ -16,31 +15,23 @@ struct UnwantedCallTests {
         var policy = ProviderPolicy(concurrency: 8)
         policy.rateLimit = RateLimit(perSecond: 1, burst: 1)
         policy.share = .perProcess(loops: 1)
-        let worker = SearchActor(
-            executor: time, policies: [.hotpepper: policy], clock: SystemClock(), timekeeper: time, taskExecutor: time,
-            random: SystemRandomNumberGenerator())
-        let ended = Mutex<[String]>([])
-        let deadline = Deadline(.now + .seconds(60))
-        let numbers = worker.assumeIsolated { worker in
-            ["first", "second"].map { name in
-                worker.begin(SearchRequest(requestID: name, keyword: name), at: [service], before: deadline) { _ in
-                    ended.withLock { $0 += [name] }
-                }
-            }
+        let worker = SearchActor(time, policies: [.hotpepper: policy])
+        let searches = ["first", "second"].map { name in
+            worker.begin(
+                SearchRequest(requestID: name, keyword: name), at: [service],
+                before: Deadline(time.now + .seconds(60)))
         }
-        time.settle()
         #expect(service.calls == 1, "the second call waits for a token")
 
         // Called in each job that may grant calls that waited.
-        worker.assumeIsolated { actor in
-            actor.worker.onShorterLine {
-                worker.assumeIsolated { actor in
-                    if actor.worker.client(of: .hotpepper).caller.queue.line.isEmpty { actor.cancel(numbers[1]) }
-                }
+        worker.enter {
+            $0.onShorterLine {
+                let isGranted = worker.enter { $0.client(of: .hotpepper).caller.queue.line.isEmpty }
+                if isGranted { searches[1].cancel() }
             }
         }
         time.run(for: .seconds(2))
-        #expect(ended.withLock { $0 } == ["first", "second"])
+        #expect(searches.allSatisfy { $0.report != nil })
         #expect(service.calls == 1)
     }
 }

@@ -5,9 +5,9 @@ import Testing
 
 /// The limit on wrong tokens of a client.
 struct GuessThrottleTests {
-    private let clock = ManualClock()
+    private let time = VirtualTime()
 
-    private func throttle() -> GuessThrottle { GuessThrottle(now: { [clock] in clock.now }) }
+    private func throttle() -> GuessThrottle { GuessThrottle(now: { [time] in time.now }) }
 
     /// Sends wrong tokens.
     /// - Returns: the number of tokens that were compared.
@@ -19,9 +19,9 @@ struct GuessThrottleTests {
         let throttle = throttle()
         #expect(guess(5000, from: "192.0.2.1", at: throttle) == 10)
 
-        clock.advance(by: .seconds(2))
+        time.run(for: .seconds(2))
         #expect(guess(5000, from: "192.0.2.1", at: throttle) == 1)
-        clock.advance(by: .seconds(3600))
+        time.run(for: .seconds(3600))
         #expect(guess(5000, from: "192.0.2.1", at: throttle) == 10)
     }
 
@@ -30,7 +30,7 @@ struct GuessThrottleTests {
         _ = guess(10, from: "192.0.2.1", at: throttle)
         #expect(throttle.judge(from: "192.0.2.1") { true } == .tooEarly(.seconds(2)))
 
-        clock.advance(by: .seconds(2))
+        time.run(for: .seconds(2))
         #expect(throttle.judge(from: "192.0.2.1") { true } == .right)
     }
 
@@ -68,7 +68,7 @@ struct GuessThrottleTests {
         }
         #expect(looked <= 10_020)
 
-        clock.advance(by: .seconds(60))
+        time.run(for: .seconds(60))
         #expect(guess(10, from: "203.0.113.1", at: throttle) == 10, "those that rested are forgotten")
     }
 }

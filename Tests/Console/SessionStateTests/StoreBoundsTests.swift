@@ -6,11 +6,11 @@ import Testing
 @testable import SessionState
 
 struct StoreBoundsTests {
-    private let clock = ManualClock()
+    private let time = VirtualTime()
 
     private func store(idle: Duration = .seconds(60), sessions: Int = 100) -> Store {
         let configuration = StoreConfiguration(idleTime: idle, maxSessions: sessions)
-        return Store(configuration, now: { [clock] in clock.now })
+        return Store(configuration, now: { [time] in time.now })
     }
 
     /// A search of a session that found the given number of places.
@@ -25,11 +25,11 @@ struct StoreBoundsTests {
     @Test func `An idle session is removed`() {
         let store = store()
         store.dispatch(found(1, session: "one"))
-        clock.advance(by: .seconds(59))
+        time.run(for: .seconds(59))
         store.dispatch(found(1, session: "other"))
         #expect(store.state(of: "one").list != nil)
 
-        clock.advance(by: .seconds(1))
+        time.run(for: .seconds(1))
         #expect(store.state(of: "one") == SessionState(), "its time is over, whether or not its memory is free yet")
         store.removeExpired()
         #expect(store.sessionCount == 1)
@@ -39,27 +39,25 @@ struct StoreBoundsTests {
         let store = store()
         for number in 0..<10 {
             store.dispatch(found(1, session: "one", request: "r\(number)"))
-            clock.advance(by: .seconds(59))
+            time.run(for: .seconds(59))
         }
         #expect(store.state(of: "one").revision == 10)
     }
 
-    @Test func `A session with a subscriber is kept until it has left`() async throws {
+    @Test func `A session with a subscriber is kept until it has left`() {
         let store = store(sessions: 1)
         store.dispatch(found(1, session: "one"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in store.updates(of: "one") {} }
-            try await eventually("it has subscribed") { store.subscriberCount == 1 }
+        let subscriber = Task(executorPreference: time) { for await _ in store.updates(of: "one") {} }
+        time.run(for: .seconds(600))
+        #expect(store.subscriberCount == 1)
+        store.dispatch(found(1, session: "other"))
+        #expect(store.state(of: "one").list != nil, "neither time nor number removes it")
 
-            clock.advance(by: .seconds(600))
-            store.dispatch(found(1, session: "other"))
-            #expect(store.state(of: "one").list != nil, "neither time nor number removes it")
-            group.cancelAll()
-        }
-
-        try await eventually("it has left") { store.subscriberCount == 0 }
+        subscriber.cancel()
+        time.settle()
+        #expect(store.subscriberCount == 0)
         #expect(store.state(of: "one").list != nil, "its idle time begins when the last subscriber leaves")
-        clock.advance(by: .seconds(60))
+        time.run(for: .seconds(60))
         store.removeExpired()
         #expect(store.sessionCount == 0)
     }
@@ -68,7 +66,7 @@ struct StoreBoundsTests {
         let store = store(sessions: 3)
         for session in ["a", "b", "c"] {
             store.dispatch(found(1, session: session))
-            clock.advance(by: .seconds(1))
+            time.run(for: .seconds(1))
         }
         store.dispatch(found(2, session: "a", request: "again"))
         store.dispatch(found(1, session: "d"))
@@ -111,10 +109,10 @@ struct StoreBoundsTests {
     }
 
     @Test func `Above the limit of bytes, idle sessions are removed`() {
-        let store = Store(StoreConfiguration(maxBytes: 250_000), now: { [clock] in clock.now })
+        let store = Store(StoreConfiguration(maxBytes: 250_000), now: { [time] in time.now })
         for session in ["a", "b", "c"] {
             store.dispatch(failed(bytes: 100_000, session: session, request: "r"))
-            clock.advance(by: .seconds(1))
+            time.run(for: .seconds(1))
         }
         #expect(store.sessionCount == 2)
         #expect(store.state(of: "a") == SessionState())
@@ -125,14 +123,14 @@ struct StoreBoundsTests {
         var table = SessionTable(StoreConfiguration(idleTime: .seconds(60), maxBytes: 1_000_000))
         for number in 0..<100 {
             let session = String(repeating: "s", count: 50_000) + "\(number)"
-            table.dispatch(failed(bytes: 1000, session: session, request: "r"), session: session, at: clock.now)
-            table.dispatch(found(10, session: session, request: "q"), session: session, at: clock.now)
+            table.dispatch(failed(bytes: 1000, session: session, request: "r"), session: session, at: time.now)
+            table.dispatch(found(10, session: session, request: "q"), session: session, at: time.now)
             #expect(table.byteCount <= 1_000_000)
         }
         #expect(table.count > 1)
 
-        clock.advance(by: .seconds(60))
-        table.removeExpired(at: clock.now)
+        time.run(for: .seconds(60))
+        table.removeExpired(at: time.now)
         #expect((table.count, table.byteCount) == (0, 0))
     }
 

@@ -1,5 +1,4 @@
 import Basics
-import EventLoop
 import HTTPTransport
 import LocationSearch
 import ProviderCalls
@@ -23,14 +22,15 @@ struct RefusedKeyTests {
     /// - Returns: the code of each failure, `nil` for an answer.
     private static func codes(
         of keywords: [String], from provider: ProviderID, _ http: FakeHTTP
-    ) async throws -> [SearchError.Code?] {
-        let worker = SearchActor(
-            executor: try EventLoop(), clock: SystemClock(), random: SystemRandomNumberGenerator())
+    ) throws -> [SearchError.Code?] {
+        let time = VirtualTime()
+        let worker = SearchActor(time)
         var codes: [SearchError.Code?] = []
         for keyword in keywords {
-            let report = await worker.report(
-                on: Providers.search(keyword: keyword), at: [Providers.service(provider, http)],
-                before: Deadline(.now + .seconds(30)))
+            let report = try worker.begin(
+                Providers.search(keyword: keyword), at: [Providers.service(provider, http)],
+                before: Deadline(time.now + .seconds(30))
+            ).finish(within: .seconds(30))
             switch report.result {
             case .success: codes.append(nil)
             case .failure(let error): codes.append(error.code)
@@ -40,20 +40,20 @@ struct RefusedKeyTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func `One forbidden keyword does not close the provider for others`(provider: ProviderID) async throws {
+    func `One forbidden keyword does not close the provider for others`(provider: ProviderID) throws {
         let http = FakeHTTP([
             .success(Self.forbidden), .success(HTTPResponse(200, try #require(Self.answers[provider]))),
         ])
-        let codes = try await Self.codes(of: ["' OR 1=1 --", "ramen", "sushi"], from: provider, http)
+        let codes = try Self.codes(of: ["' OR 1=1 --", "ramen", "sushi"], from: provider, http)
         #expect(codes == [.unauthorized, nil, nil])
         #expect(http.requests.count == 3)
     }
 
     /// If a front end rejects a key without a reason, the breaker opens after failing calls, as in any outage.
     @Test(arguments: ProviderID.allCases)
-    func `A provider that forbids everything is closed soon`(provider: ProviderID) async throws {
+    func `A provider that forbids everything is closed soon`(provider: ProviderID) throws {
         let http = FakeHTTP([.success(Self.forbidden)])
-        let codes = try await Self.codes(of: (0..<30).map { "keyword \($0)" }, from: provider, http)
+        let codes = try Self.codes(of: (0..<30).map { "keyword \($0)" }, from: provider, http)
         #expect(codes.prefix(20).allSatisfy { $0 == .unauthorized })
         #expect(http.requests.count == 20)
     }
@@ -71,9 +71,9 @@ struct RefusedKeyTests {
     @Test(arguments: refusals)
     func `An answer that rejects the key closes the provider at once`(
         provider: ProviderID, status: Int, body: String
-    ) async throws {
+    ) throws {
         let http = FakeHTTP(status, body)
-        let codes = try await Self.codes(of: ["ramen", "sushi"], from: provider, http)
+        let codes = try Self.codes(of: ["ramen", "sushi"], from: provider, http)
         #expect(codes.first == .unauthorized)
         #expect(http.requests.count == 1)
     }

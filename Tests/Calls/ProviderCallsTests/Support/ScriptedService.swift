@@ -1,26 +1,39 @@
 import Basics
-import Resilience
 import Synchronization
 import TestSupport
 
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// A provider with scripted answers, which counts its calls.
+/// A provider with scripted answers, which records its calls.
 final class ScriptedService: PlaceService {
     let id: ProviderID
-    private let script: @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
-    private let count = Mutex(0)
+    private let script: @Sendable (Int, Deadline) async -> Result<ProviderAnswer, SearchError>
+    private let begun = Mutex<[Deadline]>([])
     private let cancellations = Mutex(0)
 
+    /// - Parameter script: makes the answer of each call; the first call has number 1.
     init(
         _ id: ProviderID = .hotpepper, _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
     ) {
         self.id = id
-        self.script = script
+        self.script = { number, _ in await script(number) }
     }
 
-    var calls: Int { count.withLock { $0 } }
+    /// Calls that take some time, and fail if their deadline comes first.
+    /// - Parameter latency: the latency of each call; the first call has number 1.
+    init(_ id: ProviderID, time: VirtualTime, latency: @escaping @Sendable (Int) -> Duration) {
+        self.id = id
+        script = { number, deadline in
+            let end = time.now + latency(number)
+            try? await time.sleep(until: min(end, deadline.instant), tolerance: nil)
+            if end > deadline.instant { return .failure(.timedOut) }
+            return .success(ProviderAnswer(places: [Place(id: "\(number)", provider: id, name: "A")]))
+        }
+    }
+
+    var deadlines: [Deadline] { begun.withLock { $0 } }
+    var calls: Int { deadlines.count }
     var cancelled: Int { cancellations.withLock { $0 } }
 
     func refusal(of request: SearchRequest) -> SearchError? { nil }
@@ -30,47 +43,12 @@ final class ScriptedService: PlaceService {
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        let number = count.withLock { count in
-            count += 1
-            return count
+        let number = begun.withLock { begun in
+            begun.append(deadline)
+            return begun.count
         }
-        let result = await script(number)
+        let result = await script(number, deadline)
         if Task.isCancelled { cancellations.withLock { $0 += 1 } }
         return .answer(try result.get())
     }
-}
-
-/// A gate at which calls wait until a test opens it.
-actor Door {
-    private var isOpen = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    private(set) var waiting = 0
-
-    func pass() async {
-        guard !isOpen else { return }
-        waiting += 1
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for waiter in waiters { waiter.resume() }
-        waiters = []
-    }
-}
-
-/// Moves the clock whenever a task sleeps, until the work is done.
-func driving<Value: Sendable>(
-    _ clock: ManualClock, _ work: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    let done = Atomic<Bool>(false)
-    let task = Task {
-        defer { done.store(true, ordering: .releasing) }
-        return try await work()
-    }
-    try await eventually("the work ends") {
-        if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(50)) }
-        return done.load(ordering: .acquiring)
-    }
-    return try await task.value
 }
