@@ -105,21 +105,6 @@ struct StartingTests {
         }
     }
 
-    /// A loop may be blocked for 10 s; this is no setting. The watch must not mistake a longer standstill of the process for that.
-    @Test(.timeLimit(.minutes(2))) func `A frozen process is alive as soon as it goes on`() async throws {
-        try await WorkerHarness.run { harness in
-            harness.worker.signal(SIGSTOP)
-            try await Task.sleep(for: .seconds(11))
-            harness.worker.signal(SIGCONT)
-
-            for _ in 0..<20 {
-                #expect(try await harness.get("/livez").body == "ok\n")
-                try await Task.sleep(for: .milliseconds(100))
-            }
-            #expect(harness.logLines(with: "an event loop is blocked") == 0)
-        }
-    }
-
     /// The reader of its log has stopped reading, and the log exceeds the pipe and the buffer by far.
     @Test(.timeLimit(.minutes(2))) func `A worker whose log is not read works on and ends`() async throws {
         let settings = ["LOG_LEVEL": "trace", "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000"]

@@ -26,33 +26,49 @@ struct LoopWatchTests {
         func release() { gate.signal() }
     }
 
-    @Test func `The liveness probe names a stuck loop until it continues`() async throws {
-        let loops = [try EventLoop(), try EventLoop()]
-        defer { for loop in loops { loop.stop() } }
-        let watch = LoopWatch(loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: .silent)
-        let watching = Task { await watch.run() }
-        defer { watching.cancel() }
+    private let time = VirtualTime()
+    /// Runs its jobs only when a test lets it.
+    private let loop = VirtualTime()
 
-        let blockade = Blockade(of: loops[1])
-        try await eventually("the watch names the loop") { watch.problem?.contains("event loop 1 ") == true }
-
-        blockade.release()
-        try await eventually("nothing is wrong any more") { watch.problem == nil }
+    private func watch(_ loops: [any TaskExecutor]) -> LoopWatch {
+        let watch = LoopWatch(loops, clock: time, log: .silent)
+        Task(executorPreference: time) { await watch.run() }
+        return watch
     }
 
-    @Test func `An idle loop is not stuck`() async throws {
-        let loop = try EventLoop()
-        defer { loop.stop() }
-        // A busy machine may delay the loop's job for a while, which must not count.
-        let watch = LoopWatch([loop], timeout: .seconds(1), interval: .milliseconds(20), log: .silent)
-        let watching = Task { await watch.run() }
-        defer { watching.cancel() }
+    @Test func `The liveness probe names a stuck loop until it continues`() {
+        let watch = watch([time, loop])
+        time.run(for: .seconds(10))
+        #expect(watch.problem == nil)
+        time.run(for: .seconds(1))
+        #expect(watch.problem == "event loop 1 has been blocked for 10s")
 
-        let end = Instant.now + .seconds(2)
-        while Instant.now < end {
+        loop.settle()
+        #expect(watch.problem == nil)
+    }
+
+    @Test func `An idle loop is not stuck`() {
+        let watch = watch([loop])
+        for _ in 0..<100 {
+            time.run(for: .seconds(1))
+            loop.settle()
             #expect(watch.problem == nil)
-            try await Task.sleep(for: .milliseconds(10))
         }
+        #expect(loop.jobCount >= 100, "it has run a job in each interval")
+    }
+
+    /// A process that was frozen is alive as soon as it goes on, even if its loops have not run a job yet.
+    @Test func `A standstill of the process is not one of its loops`() {
+        let watch = watch([loop])
+        time.run(for: .seconds(5))
+        for _ in 0..<3 {
+            time.freeze(for: .seconds(3600))
+            time.run(for: .zero)
+            #expect(watch.problem == nil)
+        }
+
+        time.run(for: .seconds(3))
+        #expect(watch.problem != nil, "the intervals before the standstill count")
     }
 
     @Test(.timeLimit(.minutes(1))) func `Every endpoint answers while a loop is stuck`() async throws {

@@ -1,5 +1,4 @@
 import Basics
-import EventLoop
 import Logging
 import Synchronization
 
@@ -15,19 +14,22 @@ final class LoopWatch: Sendable {
         var missedIntervals = 0
     }
 
-    private let loops: [EventLoop]
+    private let loops: [any TaskExecutor]
     private let interval: Duration
     private let mostMissed: Int
+    private let clock: any MonotonicClock
     private let log: Logger
     private let pulses: Mutex<[Pulse]>
 
     /// - Parameter timeout: how long a loop may run no job before it counts as stuck; a multiple of `interval`.
     init(
-        _ loops: [EventLoop], timeout: Duration = .seconds(10), interval: Duration = .seconds(1), log: Logger
+        _ loops: [any TaskExecutor], timeout: Duration = .seconds(10), interval: Duration = .seconds(1),
+        clock: any MonotonicClock = SystemClock(), log: Logger
     ) {
         self.loops = loops
         self.interval = interval
         mostMissed = Int(saturating: timeout / interval)
+        self.clock = clock
         self.log = log
         pulses = Mutex(Array(repeating: Pulse(), count: loops.count))
     }
@@ -41,7 +43,7 @@ final class LoopWatch: Sendable {
 
     /// Watches until the task is cancelled.
     func run() async {
-        while (try? await Task.sleep(for: interval)) != nil {
+        while (try? await clock.sleep(until: clock.now + interval, tolerance: nil)) != nil {
             for number in loops.indices { check(number) }
         }
     }
