@@ -71,6 +71,7 @@ public final class QuotaMember {
 
     // MARK: - Events
 
+    /// Registers `wake`, which is called when a daily budget needs a tick before the next one is due.
     public func onWakeUp(_ wake: @escaping () -> Void) { reservations?.onWant(wake) }
 
     /// Updates the shares for the partitions that this loop owns. Call it before a revocation is acknowledged, and
@@ -111,10 +112,10 @@ public final class QuotaMember {
     /// change.
     public func tick() -> FleetTick {
         let now = clock.now
-        let (shares, budget) = (tickLeases(at: now), tickBudgets(at: now))
+        let (leases, budgets) = (tickLeases(at: now), tickBudgets(at: now))
         return FleetTick(
-            messages: shares.messages + budget.messages, isReady: shares.isReady && budget.isReady,
-            nextTick: min(shares.nextTick, budget.nextTick))
+            messages: leases.messages + budgets.messages, isReady: leases.isReady && budgets.isReady,
+            nextTick: min(leases.nextTick, budgets.nextTick))
     }
 
     private func tickBudgets(at now: Instant) -> FleetTick {

@@ -19,13 +19,13 @@ public enum FleetShare: Sendable, Hashable {
     ///   grow.
     public func value(assigned: Int, of partitions: Int) -> Double {
         switch self {
-        case .byDemand, .byPartitions: Self.part(assigned, of: partitions)
+        case .byDemand, .byPartitions: Self.fraction(assigned, of: partitions)
         case .perProcess(let loops): 1 / Double(max(1, loops))
         }
     }
 
     /// Returns a number of partitions as a fraction of all partitions, 0 to 1.
-    static func part(_ assigned: Int, of partitions: Int) -> Double {
+    static func fraction(_ assigned: Int, of partitions: Int) -> Double {
         partitions > 0 ? min(1, Double(max(0, assigned)) / Double(partitions)) : 0
     }
 

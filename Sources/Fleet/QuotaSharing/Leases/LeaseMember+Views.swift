@@ -46,8 +46,8 @@ extension LeaseMember {
     private func member(_ peer: Peer, of index: Int, at now: Instant) -> LeasePlan.Member? {
         guard let state = peer.states[index] else { return nil }
         var member = LeasePlan.Member(peer.message, state)
-        // Members short of quota publish every 0.4 s. A member silent for three times that is treated as gone or
-        // satisfied.
+        // Members short of quota publish every 0.4 s. A member silent for three times that has gone, or is no longer
+        // short.
         if member.demand.total > member.own, now - peer.received >= LeaseTimes.freshness {
             member.demand = member.demand.limited(to: member.own)
         }
@@ -80,7 +80,7 @@ extension LeaseMember {
         guard let lastSent else { return true }
         let silence = now - lastSent
         guard silence >= LeaseTimes.shortestPause else { return false }
-        if silence >= LeaseTimes.idlePace || hasNews { return true }
+        if silence >= LeaseTimes.idlePace || mustPublish { return true }
 
         for (limit, view) in zip(limits, views) {
             if isDemandChanged(of: limit, view) || isNeededBack(of: limit, view, at: now) { return true }
@@ -92,12 +92,11 @@ extension LeaseMember {
 
     /// True if the others should receive this member's new demand at once.
     private func isDemandChanged(of limit: Limit, _ view: View) -> Bool {
-        let (now, told) = (limit.demand, limit.publishedDemand)
-        if (now.total - told.total).magnitude > 0.05 || (now.interactive - told.interactive).magnitude > 0.05 {
-            return true
-        }
+        let (now, published) = (limit.demand, limit.publishedDemand)
+        if (now.total - published.total).magnitude > 0.05 { return true }
+        if (now.interactive - published.interactive).magnitude > 0.05 { return true }
         // Few interactive calls may be all that a member needs of the quota that others use for batch.
-        return view.hasBatch && now.interactive - told.interactive > 2 * Self.noticeable
+        return view.hasBatch && now.interactive - published.interactive > 2 * Self.noticeable
     }
 
     /// True if interactive requests of this member need quota that it has leased to others. It then requests the quota
@@ -109,9 +108,7 @@ extension LeaseMember {
 
     /// True if a lessee waits for more than this member has leased to it, and this member has it, or can recall it from
     /// another lessee.
-    private func isAwaited(
-        _ view: View, of limit: Limit, at now: Instant
-    ) -> Bool {
+    private func isAwaited(_ view: View, of limit: Limit, at now: Instant) -> Bool {
         let table = limit.table
         let waitsForMore = view.leases.contains { $0.share > table.leasedOut(to: $0.lessee, at: now) + Self.noticeable }
         guard waitsForMore else { return false }

@@ -42,7 +42,8 @@ public final class LeaseMember {
     private var sent: [UInt64: Instant] = [:]
     private var number: UInt64 = 0
     var lastSent: Instant?
-    var hasNews = true
+    /// True if the others must receive a message as soon as `LeaseTimes.shortestPause` permits.
+    var mustPublish = true
     /// The usable part of the own share at the last tick.
     private var lastUsable = 0.0
     /// The time of the last plan. In a large fleet, a plan costs more than reading a message.
@@ -53,9 +54,7 @@ public final class LeaseMember {
     ///   - name: unique in the fleet and for this start of the process.
     ///   - limits: the names of the shared limits.
     ///   - batchFloor: the fraction of a share that its owner keeps for its batch work. `nil`: the default.
-    public init(
-        name: String, limits: [String], batchFloor: Double? = nil, at now: Instant
-    ) {
+    public init(name: String, limits: [String], batchFloor: Double? = nil, at now: Instant) {
         self.name = name
         self.batchFloor = batchFloor ?? LeasePlan.usualBatchFloor
         own = OwnShare(at: now)
@@ -74,7 +73,7 @@ public final class LeaseMember {
 
     /// Returns the share of a limit that may be used now, and its expected development.
     public func loopShare(of limit: String, at now: Instant) -> LoopShare {
-        guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.attentiveUntil, prospect: 0) }
+        guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.tickDeadline, prospect: 0) }
         return LoopShare(
             share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospect(of: index))
     }
@@ -91,18 +90,18 @@ public final class LeaseMember {
 
     /// Returns `LoopShare.end`.
     private func shareEnd(of index: Int, after now: Instant) -> Instant {
-        min(own.attentiveUntil, limits[index].table.ends(after: now) ?? own.attentiveUntil)
+        min(own.tickDeadline, limits[index].table.ends(after: now) ?? own.tickDeadline)
     }
 
     /// Returns `LoopShare.prospect`.
     private func prospect(of index: Int) -> Double {
         if let known = limits[index].prospect { return known }
-        let prospect = makeProspect(of: index)
+        let prospect = computeProspect(of: index)
         limits[index].prospect = prospect
         return prospect
     }
 
-    private func makeProspect(of index: Int) -> Double {
+    private func computeProspect(of index: Int) -> Double {
         let others = peers.values.compactMap { peer in
             peer.states[index].map { LeasePlan.Member(peer.message, $0) }
         }
@@ -134,7 +133,7 @@ public final class LeaseMember {
     public func assign(
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
     ) {
-        if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { hasNews = true }
+        if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { mustPublish = true }
         forgetProspects()
     }
 
@@ -158,13 +157,13 @@ public final class LeaseMember {
         for (index, state) in states.enumerated() {
             guard let state else { continue }
             for grant in state.grants where grant.lessee == name {
-                guard let asked = sent[grant.inReplyTo] else { continue }
-                let isLess = limits[index].table.take(
-                    grant.share, from: message.sender, number: message.number, asked: asked)
-                if isLess { hasNews = true }
+                guard let requestTime = sent[grant.inReplyTo] else { continue }
+                let isLess = limits[index].table.applyGrant(
+                    of: grant.share, from: message.sender, number: message.number, requestTime: requestTime)
+                if isLess { mustPublish = true }
             }
             if let acknowledged = state.acknowledged[name] {
-                limits[index].table.forgetLeases(to: message.sender, olderThan: acknowledged)
+                limits[index].table.endLeases(to: message.sender, olderThan: acknowledged)
             }
             if let returned = state.returned[name] {
                 limits[index].table.endLeases(to: message.sender, upTo: returned)
@@ -178,7 +177,7 @@ public final class LeaseMember {
     public func tick(at now: Instant) -> LeaseMessage? {
         own.tick(at: now)
         noteOwnShare(at: now)
-        guard hasNews || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
+        guard mustPublish || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
         planned = now
         if peers.values.contains(where: { now - $0.received >= LeaseTimes.memory }) {
             peers = peers.filter { now - $0.value.received < LeaseTimes.memory }
@@ -193,7 +192,7 @@ public final class LeaseMember {
     /// to lease out.
     private func noteOwnShare(at now: Instant) {
         let usable = own.usable(at: now)
-        if usable > lastUsable { hasNews = true }
+        if usable > lastUsable { mustPublish = true }
         lastUsable = usable
     }
 
@@ -212,7 +211,7 @@ public final class LeaseMember {
         number += 1
         sent[number] = now
         sent = sent.filter { now - $0.value < LeaseTimes.lease }
-        (lastSent, hasNews) = (now, false)
+        (lastSent, mustPublish) = (now, false)
 
         var message = LeaseMessage(
             sender: name, number: number, owned: own.owned, partitionCount: own.partitionCount)
@@ -221,7 +220,7 @@ public final class LeaseMember {
             limits[index].publishedDemand = demand
             // A lessor needs no lease, even if it has demand for batch requests.
             let missing = view.isLessor ? 0 : max(0, demand.total - own.usable(at: now))
-            let returned = limits[index].table.giveBack(leaving: missing, at: now)
+            let returned = limits[index].table.returnLeases(leaving: missing, at: now)
             message.limits[limits[index].name] = LeaseMessage.Limit(
                 demand: demand, grants: grants(view, index, at: now),
                 acknowledged: limits[index].table.acknowledged(at: now), returned: returned)

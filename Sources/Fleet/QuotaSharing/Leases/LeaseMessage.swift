@@ -41,5 +41,5 @@ public struct LeaseMessage: Sendable, Hashable {
     public var isLast = false
 
     /// The share of each limit from the sender's partitions.
-    var ownShare: Double { FleetShare.part(owned, of: partitionCount) }
+    var ownShare: Double { FleetShare.fraction(owned, of: partitionCount) }
 }

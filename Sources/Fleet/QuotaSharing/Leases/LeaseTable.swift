@@ -47,7 +47,7 @@ struct LeaseTable {
     ///   - wishes: the share that each lessee should have.
     ///   - spare: the own share minus the own demand, including what is leased out now.
     ///   - number: the number of the message with the grants.
-    ///   - answering: returns the number of a lessee's newest message; `nil` if none is known.
+    ///   - inReplyTo: returns the number of a lessee's newest message; `nil` if none is known.
     mutating func leaseOut(
         _ wishes: [(lessee: String, share: Double)], outOf spare: Double, number: UInt64,
         at now: Instant, inReplyTo: (String) -> UInt64?
@@ -59,11 +59,11 @@ struct LeaseTable {
 
         for (lessee, wish) in wishes + others.map({ (lessee: $0, share: 0) }) {
             guard let answered = inReplyTo(lessee) else { continue }
-            let held = leasedOut(to: lessee, at: now)
-            let share = min(wish, held + min(max(0, wish - held), free))
-            guard share > Self.least || held > 0 else { continue }
+            let current = leasedOut(to: lessee, at: now)
+            let share = min(wish, current + min(max(0, wish - current), free))
+            guard share > Self.least || current > 0 else { continue }
 
-            free -= max(0, share - held)
+            free -= max(0, share - current)
             leasedOut[lessee, default: []].append(
                 Lease(share: share, end: now + LeaseTimes.lessorLease, number: number))
             grants.append(LeaseMessage.Grant(lessee: lessee, inReplyTo: answered, share: share))
@@ -72,7 +72,7 @@ struct LeaseTable {
     }
 
     /// Ends the leases older than message `number`, which the lessee has acknowledged: it uses no older grant.
-    mutating func forgetLeases(to lessee: String, olderThan number: UInt64) {
+    mutating func endLeases(to lessee: String, olderThan number: UInt64) {
         leasedOut[lessee]?.removeAll { $0.number < number }
     }
 
@@ -98,21 +98,21 @@ struct LeaseTable {
     /// - Parameters:
     ///   - number: the number of the lessor's message.
     ///   - share: the granted share.
-    ///   - asked: the time of this member's clock when it sent the message that the grant answers.
+    ///   - requestTime: the time of this member's clock when it sent the message that the grant answers.
     /// - Returns: true if the share is less than before: the lessor waits for the acknowledgement.
-    mutating func take(
-        _ share: Double, from lessor: String, number: UInt64, asked: Instant
+    mutating func applyGrant(
+        of share: Double, from lessor: String, number: UInt64, requestTime: Instant
     ) -> Bool {
         let former = leasedIn[lessor]
         if let former, former.number >= number { return false }
-        leasedIn[lessor] = Lease(share: share, end: asked + LeaseTimes.lease, number: number)
+        leasedIn[lessor] = Lease(share: share, end: requestTime + LeaseTimes.lease, number: number)
         return share < former?.share ?? 0
     }
 
     /// Returns whole leases that are not needed.
     /// - Parameter needed: the share that must remain.
     /// - Returns: by lessor, the number of the newest message whose lease is returned.
-    mutating func giveBack(leaving needed: Double, at now: Instant) -> [String: UInt64] {
+    mutating func returnLeases(leaving needed: Double, at now: Instant) -> [String: UInt64] {
         var left = leasedIn(at: now)
         var returned: [String: UInt64] = [:]
         let leases = leasedIn.filter { $0.value.end > now && $0.value.share > 0 }.sorted { $0.key < $1.key }

@@ -14,17 +14,17 @@ public enum LeaseTimes {
     static let idlePace = Duration.seconds(10)
     /// A member that has not ticked for this long may have been suspended, and the group may have reassigned its
     /// partitions. It uses no quota of its partitions until it has ticked and waited as a new owner does.
-    static let attention = Duration.milliseconds(750)
+    static let tickTimeout = Duration.milliseconds(750)
 
     /// The longest time between two ticks of a member.
-    public static let tick = attention / 4
+    public static let tick = tickTimeout / 4
 
     /// The time between two ticks of a member with demand, so that it soon notices a change of its work.
-    static let busyTick = attention / 10
+    static let busyTick = tickTimeout / 10
 
     /// The time for which a new owner leaves the share of a partition unused. By then, the former owner has noticed the
     /// revocation, and leases of that share have ended.
-    public static let settling = lessorLease + attention
+    public static let settling = lessorLease + tickTimeout
 
     /// A partition that returns to its owner within this time was not used by another member, because a new owner waits
     /// longer. It allows for the drift of two clocks. A rebalance of all partitions therefore costs no wait.
@@ -33,8 +33,9 @@ public enum LeaseTimes {
     /// The time for which a lessor reserves a lease: its duration, and the drift of two clocks.
     static let lessorLease = lease + lease / 50
 
-    /// A member that has been silent for this long is ignored in the plans of others.
+    /// While a member is short of quota, members that should publish every `pace` and have been silent for this long are
+    /// left out of the plan.
     static let freshness = pace * 3
-    /// A member that has been silent for this long is treated as gone.
+    /// The last message of a member that has been silent for this long is dropped.
     static let memory = idlePace * 2 + pace
 }

@@ -11,9 +11,9 @@ struct OwnShare {
     private(set) var partitionCount = 0
     /// The partitions assigned to this member, with the time from which each may be used.
     private var usableFrom: [Int32: Instant] = [:]
-    /// The usable partitions that this member has recently given up: the time of that, and the time from which they
-    /// could be used.
-    private var givenBack: [Int32: (at: Instant, usableFrom: Instant)] = [:]
+    /// The usable partitions that were recently revoked from this member: the time of the revocation, and the time from
+    /// which they could be used.
+    private var revoked: [Int32: (at: Instant, usableFrom: Instant)] = [:]
     /// The time of this member's clock at the last tick.
     private var lastTick: Instant
 
@@ -25,10 +25,10 @@ struct OwnShare {
     var owned: Int { usableFrom.count }
 
     /// The share from the owned partitions once all of them may be used, 0 to 1.
-    var settled: Double { FleetShare.part(owned, of: partitionCount) }
+    var settled: Double { FleetShare.fraction(owned, of: partitionCount) }
 
-    /// The end of the time for which this member may use its share without another tick.
-    var attentiveUntil: Instant { lastTick + LeaseTimes.attention }
+    /// The latest time of the next tick. Without that tick, this member uses no share from then on.
+    var tickDeadline: Instant { lastTick + LeaseTimes.tickTimeout }
 
     /// Sets the partitions assigned to this member, replacing the previous ones.
     /// - Parameter wasTaken: true if partitions were lost without a revocation, so that others may have owned them
@@ -38,19 +38,19 @@ struct OwnShare {
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant
     ) -> Bool {
         let former = usableFrom
-        let isSure = !wasTaken && now <= attentiveUntil
-        if !isSure { givenBack = [:] }
-        forgetGivenBack(at: now)
+        let hasOwnedThroughout = !wasTaken && now <= tickDeadline
+        if !hasOwnedThroughout { revoked = [:] }
+        forgetOldRevocations(at: now)
 
         usableFrom = [:]
         for partition in partitions {
-            usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + LeaseTimes.settling
-            givenBack[partition] = nil
+            usableFrom[partition] = former[partition] ?? revoked[partition]?.usableFrom ?? now + LeaseTimes.settling
+            revoked[partition] = nil
         }
         // A partition whose wait had not ended is not stored: its former owner may get it back without a wait, so this
         // member has to wait again.
-        for (partition, moment) in former where isSure && usableFrom[partition] == nil && moment <= now {
-            givenBack[partition] = (now, moment)
+        for (partition, moment) in former where hasOwnedThroughout && usableFrom[partition] == nil && moment <= now {
+            revoked[partition] = (now, moment)
         }
 
         let isChanged =
@@ -60,10 +60,10 @@ struct OwnShare {
         return isChanged
     }
 
-    /// Removes partitions that another member may have used since this one gave them up: that member has waited as long
-    /// as a new owner must.
-    private mutating func forgetGivenBack(at now: Instant) {
-        givenBack = givenBack.filter { now - $0.value.at < LeaseTimes.returning }
+    /// Forgets the partitions that another member may have used since their revocation: that member has waited as long as
+    /// a new owner must.
+    private mutating func forgetOldRevocations(at now: Instant) {
+        revoked = revoked.filter { now - $0.value.at < LeaseTimes.returning }
     }
 
     /// Records the time of a tick. A member that was suspended for long begins as a new owner. By the end of that wait,
@@ -71,10 +71,10 @@ struct OwnShare {
     ///
     /// A shorter suspension does not count towards the wait, because the client made no progress in it either.
     mutating func tick(at now: Instant) {
-        let (wasAway, gap) = (now > attentiveUntil, lastTick.duration(to: now))
-        if wasAway {
+        let (wasSuspended, gap) = (now > tickDeadline, lastTick.duration(to: now))
+        if wasSuspended {
             for partition in usableFrom.keys { usableFrom[partition] = now + LeaseTimes.settling }
-            givenBack = [:]
+            revoked = [:]
         } else if gap > Self.longestGap {
             for (partition, moment) in usableFrom where moment > lastTick { usableFrom[partition] = moment + gap }
         }
@@ -83,8 +83,8 @@ struct OwnShare {
 
     /// Returns the share that may be used at a time, 0 to 1.
     func usable(at now: Instant) -> Double {
-        guard now <= attentiveUntil else { return 0 }
-        return FleetShare.part(usableFrom.values.count { $0 <= now }, of: partitionCount)
+        guard now <= tickDeadline else { return 0 }
+        return FleetShare.fraction(usableFrom.values.count { $0 <= now }, of: partitionCount)
     }
 }
 

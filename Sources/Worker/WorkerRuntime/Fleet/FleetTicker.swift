@@ -48,9 +48,9 @@ package final class FleetTicker {
 
     private func tick() async {
         guard let member, !hasLeft else { return }
-        let view = await member.tick()
-        (isReady, nextTick) = (view.isReady, view.nextTick)
-        link?.publish(view.messages)
+        let result = await member.tick()
+        (isReady, nextTick) = (result.isReady, result.nextTick)
+        link?.publish(result.messages)
     }
 
     // MARK: - Events
