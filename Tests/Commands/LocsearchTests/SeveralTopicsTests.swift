@@ -156,9 +156,9 @@ struct SeveralTopicsTests {
         let letters = [
             letter(from: "night", offset: 0), letter(from: "old", offset: 1), letter(from: "live", offset: 2),
         ]
-        #expect(targets.words(for: letters) == "live (2) and night (1)")
-        #expect(targets.words(for: [letters[0]]) == "night")
-        #expect(targets.words(for: []) == "live")
+        #expect(targets.topics(for: letters) == "live (2) and night (1)")
+        #expect(targets.topics(for: [letters[0]]) == "night")
+        #expect(targets.topics(for: []) == "live")
     }
 
     @Test func `A filter selects letters by their topic`() throws {

@@ -51,14 +51,14 @@ extension DeadLettersCommand {
             // All marks are read before anything is sent: a letter sent back by an earlier run must not be sent again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
             let plan = RedrivePlan(snapshot.letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
-            note(plan, topic)
+            printNotes(on: plan, of: topic)
 
             let targets = RedriveTargets(settings.topics)
-            if dryRun { return show(plan, requests: targets.words(for: plan.chosen)) }
+            if dryRun { return printDryRun(of: plan, requests: targets.topics(for: plan.chosen)) }
 
             let editing = edit ? try await edited(plan, of: snapshot, in: topic, judge: RequestJudge(settings)) : nil
             let chosen = plan.chosen.filter { editing?.values[$0.mark] != nil || editing == nil }
-            let requests = targets.words(for: chosen)
+            let requests = targets.topics(for: chosen)
             guard isConfirmed(chosen.count, requests: requests) else {
                 return Terminal.note("nothing was sent")
             }
@@ -67,18 +67,18 @@ extension DeadLettersCommand {
             var run = try RedriveRun(settings, rate: rate, outcomes: outcomes, log: log)
             let result = await Result.catching {
                 try await send(chosen, of: snapshot, in: topic, by: &run, values: editing?.values ?? [:])
-                report(run, plan, requests: requests)
-                return try await failed(in: &run)
+                printResult(of: run, plan, requests: requests)
+                return try await failureCount(of: &run)
             }
             await run.close()
 
-            let left = editing?.left ?? 0
+            let skipped = editing?.skipped ?? 0
             let failures = try result.get()
-            if left > 0 { Terminal.note("\(left) were not sent") }
-            if failures > 0 || left > 0 { throw ExitCode(1) }
+            if skipped > 0 { Terminal.note("\(skipped) were not sent") }
+            if failures > 0 || skipped > 0 { throw ExitCode(1) }
         }
 
-        private func note(_ plan: RedrivePlan, _ topic: DeadLetterTopic) {
+        private func printNotes(on plan: RedrivePlan, of topic: DeadLetterTopic) {
             plan.notes(on: topic.name).forEach(Terminal.note)
             guard !edit, let first = plan.faulty.first else { return }
             let count = "\(plan.faulty.count) of \(plan.chosen.count)"
@@ -88,7 +88,7 @@ extension DeadLettersCommand {
                 ))
         }
 
-        private func show(_ plan: RedrivePlan, requests: String) {
+        private func printDryRun(of plan: RedrivePlan, requests: String) {
             for letter in plan.chosen { Terminal.line(DeadLetterText.brief(letter)) }
             Terminal.line("\(plan.chosen.count.counted("dead letter")) would go back to \(requests)")
         }
@@ -118,12 +118,12 @@ extension DeadLettersCommand {
             let time = count > 1 ? ", which takes about \(seconds.readable)" : ""
             let perSecond = OutcomeText.decimal(rate, places: rate == rate.rounded() ? 0 : 2)
             let letters = "\(count.counted("dead letter")) \(count == 1 ? "goes" : "go")"
-            let what = "\(letters) back to \(requests), at most \(perSecond) per second\(time)"
+            let plan = "\(letters) back to \(requests), at most \(perSecond) per second\(time)"
             guard Terminal.inputIsTerminal, !yes else {
-                Terminal.note(what)
+                Terminal.note(plan)
                 return true
             }
-            return Terminal.confirms("\(what).\nEach may cost a call to a provider. Send them?")
+            return Terminal.confirms("\(plan).\nEach may cost a call to a provider. Send them?")
         }
 
         /// Returns the reader of the outcomes; `nil` if the user did not ask for outcomes or they cannot be read. For
@@ -150,11 +150,11 @@ extension DeadLettersCommand {
             defer { Terminal.endProgress() }
             do {
                 let deleted = try await run.send(chosen, of: snapshot, in: topic, values: values) { run in
-                    let words = "\(run.sent) of \(chosen.count) went back\(run.failedWords)"
-                    if Terminal.errorIsTerminal { return Terminal.progress(words) }
+                    let progress = "\(run.sent) of \(chosen.count) went back\(run.failureText)"
+                    if Terminal.errorIsTerminal { return Terminal.progress(progress) }
                     guard run.sent < chosen.count, Instant.now - lastLine >= .seconds(5) else { return }
                     lastLine = .now
-                    Terminal.note(words)
+                    Terminal.note(progress)
                 }
                 Terminal.endProgress()
                 if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could be sent") }
@@ -163,14 +163,14 @@ extension DeadLettersCommand {
             }
         }
 
-        private func report(_ run: RedriveRun, _ plan: RedrivePlan, requests: String) {
+        private func printResult(of run: RedriveRun, _ plan: RedrivePlan, requests: String) {
             let earlier = plan.redrivenBefore > 0 ? "; \(plan.redrivenBefore.grouped) were sent earlier" : ""
             Terminal.line("\(run.sent.counted("dead letter")) went back to \(requests)\(earlier)")
         }
 
         /// Waits for the outcomes, and prints their counts.
         /// - Returns: the number of letters whose requests are known to have failed again.
-        private func failed(in run: inout RedriveRun) async throws -> Int {
+        private func failureCount(of run: inout RedriveRun) async throws -> Int {
             await run.readOutcomes(until: .now + wait.duration)
             if let problem = run.outcomesProblem { Terminal.note("outcomes are no longer read: \(problem)") }
             guard run.sent > 0, let outcomes = run.outcomes else { return 0 }
@@ -185,7 +185,7 @@ extension DeadLettersCommand {
 
 extension RedriveRun {
     /// The number of letters whose requests failed again; empty if there is none.
-    fileprivate var failedWords: String {
+    fileprivate var failureText: String {
         guard let outcomes, outcomes.failedCount > 0 else { return "" }
         return ", \(outcomes.failedCount) failed again (\(outcomes.codes))"
     }

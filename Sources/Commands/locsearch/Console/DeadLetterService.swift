@@ -244,7 +244,7 @@ final class DeadLetterService: Sendable {
             if let problem = run.outcomesProblem { report.outcomesProblem = problem }
             guard let outcomes = run.outcomes else { return }
             (report.completed, report.failed) = (outcomes.completed, outcomes.failed)
-            (report.cameBack, report.open) = (outcomes.cameBack, outcomes.openCount)
+            (report.cameBack, report.open) = (outcomes.rejectedAgain, outcomes.openCount)
         }
     }
 

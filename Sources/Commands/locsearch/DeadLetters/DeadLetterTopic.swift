@@ -59,8 +59,8 @@ struct DeadLetterTopic {
     }
 
     let name: String
-    /// What a failure says.
-    private let reading: String
+    /// The beginning of the message of each `Failure`.
+    private let failureText: String
     private let timeout: Duration
     private let judge: RequestJudge
     private let reader: TopicReader
@@ -68,7 +68,7 @@ struct DeadLetterTopic {
     /// - Parameter timeout: how long a call waits for the broker before it fails.
     init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.deadLetters
-        reading = "\(name) at \(settings.text("kafka.bootstrapServers")) cannot be read"
+        failureText = "\(name) at \(settings.text("kafka.bootstrapServers")) cannot be read"
         reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         self.timeout = timeout
         judge = RequestJudge(settings)
@@ -107,13 +107,13 @@ struct DeadLetterTopic {
 
     /// Reads the chosen letters, each with its new value if it has one, and whether it was redriven before.
     ///
-    /// A mark is written to the partition of its letter, after the letter. Marks in other partitions are accepted too,
-    /// so these partitions are read from ten minutes before the oldest chosen letter.
+    /// A mark is written to the partition of its letter, after the letter. So only the partitions of the chosen letters
+    /// are read, each from its oldest chosen letter on.
     func snapshot(of chosen: [RedriveMark: [UInt8]?]) async throws -> Snapshot {
         let bounds = try await bounds()
         let ends = bounds.mapValues(\.upperBound)
-        let held = chosen.keys.filter { bounds[TopicPartition(name, $0.partition)]?.contains($0.offset) ?? false }
-        let starts = Dictionary(held.map { (TopicPartition(name, $0.partition), $0.offset) }, uniquingKeysWith: min)
+        let existing = chosen.keys.filter { bounds[TopicPartition(name, $0.partition)]?.contains($0.offset) ?? false }
+        let starts = Dictionary(existing.map { (TopicPartition(name, $0.partition), $0.offset) }, uniquingKeysWith: min)
         var contents = Contents()
 
         try await read(from: starts, upTo: ends.filter { starts[$0.key] != nil }) { record, headers in
@@ -124,7 +124,7 @@ struct DeadLetterTopic {
         return contents.snapshot(isPartial: false, ends: ends)
     }
 
-    /// Takes a mark, or a letter as `wanted` returns it.
+    /// Adds a record to the contents: a mark, or a letter in the form that `wanted` returns; `nil`: it is not added.
     private func take(
         _ record: ConsumerRecord, _ headers: [EventHeader], into contents: inout Contents,
         headBytes: Int = DeadLetterSummary.Head.mostBytes, wanted: (DeadLetter) -> DeadLetter?
@@ -198,14 +198,14 @@ struct DeadLetterTopic {
     // MARK: - Broker calls
 
     private func bounds() async throws -> [TopicPartition: Range<Int64>] {
-        try await Failure.naming(reading) { try await reader.bounds(of: name, within: timeout) }
+        try await Failure.naming(failureText) { try await reader.bounds(of: name, within: timeout) }
     }
 
     private func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64],
         body: (ConsumerRecord, [EventHeader]) async throws -> Bool
     ) async throws {
-        try await Failure.naming(reading) {
+        try await Failure.naming(failureText) {
             try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
                 try await body(record, record.headers)
             }

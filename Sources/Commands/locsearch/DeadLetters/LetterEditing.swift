@@ -9,7 +9,7 @@ struct LetterEditing {
     /// The new values of the letters to redrive, by position in the dead-letter topic.
     private(set) var values: [RedriveMark: [UInt8]] = [:]
     /// The number of letters that the user skipped.
-    private(set) var left = 0
+    private(set) var skipped = 0
 
     private let judge: RequestJudge
 
@@ -29,7 +29,7 @@ struct LetterEditing {
                 return
             }
             guard asksAgain(fault, at: mark) else {
-                left += 1
+                skipped += 1
                 return
             }
         }

@@ -25,9 +25,9 @@ struct RedriveOutcomes {
     /// The dead-letter topic, in which letters that are rejected again arrive.
     private let deadLetters: String
     /// The positions of the requests that have not returned to the dead-letter topic.
-    private var away: Set<SourcePosition> = []
+    private var notReturned: Set<SourcePosition> = []
     /// The number of letters that were rejected again.
-    private(set) var cameBack = 0
+    private(set) var rejectedAgain = 0
     /// The time at which the latest `invalid-request` error was read.
     private var lastRejection = Instant.now
     /// An invalid record gets its error and its dead letter at about the same time, in any order.
@@ -46,7 +46,7 @@ struct RedriveOutcomes {
     var isComplete: Bool {
         guard open.isEmpty else { return false }
         let rejected = failed[SearchError.Code.invalidRequest.rawValue] ?? 0
-        return cameBack >= rejected || Instant.now > lastRejection + Self.settling
+        return rejectedAgain >= rejected || Instant.now > lastRejection + Self.settling
     }
 
     /// The number of letters without an outcome so far.
@@ -56,7 +56,7 @@ struct RedriveOutcomes {
     /// Registers a letter that was redriven.
     mutating func expect(_ position: SourcePosition) {
         open.insert(position)
-        away.insert(position)
+        notReturned.insert(position)
     }
 
     /// Reads outcomes until the deadline, or until every letter has one.
@@ -77,7 +77,7 @@ struct RedriveOutcomes {
         if record.partition.id.topic == deadLetters {
             let letter = DeadLetter(key: nil, value: nil, headers: headers)
             // bounded: at most the number of letters sent
-            if let source = letter?.source, away.remove(source) != nil { cameBack += 1 }
+            if let source = letter?.source, notReturned.remove(source) != nil { rejectedAgain += 1 }
             return
         }
 
@@ -104,14 +104,14 @@ struct RedriveOutcomes {
     /// - Parameter sent: the number of letters that were redriven.
     /// - Parameter wait: how long outcomes were read after the last letter.
     func summary(of sent: Int, waited wait: Duration) -> String {
-        let answered = completed + failedCount
-        var parts: [String] = []
-        if completed > 0 { parts.append("\(completed.grouped) with a result") }
-        if failedCount > 0 { parts.append("\(failedCount.grouped) failed again (\(codes))") }
-        let what = parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
+        let outcomeCount = completed + failedCount
+        var counts: [String] = []
+        if completed > 0 { counts.append("\(completed.grouped) with a result") }
+        if failedCount > 0 { counts.append("\(failedCount.grouped) failed again (\(codes))") }
+        let details = counts.isEmpty ? "" : ": " + counts.joined(separator: ", ")
 
         let missing =
             openCount > 0 ? "; \(openCount.grouped) have no outcome \(wait.readable) after the last went back" : ""
-        return "\(answered.grouped) of \(sent.grouped) were answered\(what)\(missing)"
+        return "\(outcomeCount.grouped) of \(sent.grouped) were answered\(details)\(missing)"
     }
 }

@@ -59,9 +59,9 @@ struct RedriveTargets: Sendable {
         return source.topic
     }
 
-    /// Lists the topics to which the letters are redriven. If there are several, it adds the number of letters for
-    /// each.
-    func words(for letters: [DeadLetterSummary]) -> String {
+    /// Returns the names of the topics to which the letters are redriven, for the user. If there are several, each has
+    /// its number of letters.
+    func topics(for letters: [DeadLetterSummary]) -> String {
         // bounded: a count of letters
         let counts = letters.reduce(into: [:] as [String: Int]) { $0[topic(for: $1.source), default: 0] += 1 }
         let targets = topics.filter { counts[$0] != nil }
