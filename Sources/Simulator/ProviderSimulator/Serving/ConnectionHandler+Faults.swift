@@ -3,18 +3,18 @@ internal import LibC
 
 /// Applies a fault instead of sending the correct answer.
 extension ConnectionHandler {
-    func play(_ fault: Fault, for exchange: Exchange) {
+    func apply(_ fault: Fault, for exchange: Exchange) {
         switch fault.kind {
         case .http(let status): send(Reply.page(status, title: "Fault", retryAfter: fault.number), for: exchange)
         case .provider(let error):
             sendFault(Answers.error(error, retryAfter: fault.number, to: exchange.request), for: exchange)
         case .body(let body):
             sendFault(body.reply(to: exchange.request, with: resources), for: exchange)
-        case .transfer(let transfer): play(transfer, number: fault.number, for: exchange)
+        case .transfer(let transfer): apply(transfer, number: fault.number, for: exchange)
         }
     }
 
-    private func play(_ transfer: Fault.WrongTransfer, number: Int?, for exchange: Exchange) {
+    private func apply(_ transfer: Fault.WrongTransfer, number: Int?, for exchange: Exchange) {
         switch transfer {
         case .damagedGzip:
             // A correct head (RFC 1952), then a block of the reserved type 3 (RFC 1951).

@@ -6,7 +6,7 @@ internal import NIOHTTP1
 ///
 /// A request passes these steps:
 /// - *start*: traffic control counts the request and decides how it is treated;
-/// - *wait*: the request waits for a permit ("turn") if the API serves a limited number at a time;
+/// - *wait*: the request waits for a permit if the API serves a limited number at a time;
 /// - *serve*: the latency passes;
 /// - *answer*: the answer, or the fault instead of it, is written;
 /// - *finish*: the request is counted as done, its permit is released, and the next request starts.
@@ -92,7 +92,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         state = .busy(exchange)
 
         if admission.isGated, let api = request.endpoint.api {
-            waitForTurn(exchange, api: api)
+            waitForPermit(exchange, api: api)
         } else {
             serve(exchange)
         }
@@ -104,20 +104,20 @@ final class ConnectionHandler: ChannelInboundHandler {
         send(reply, for: exchange)
     }
 
-    private func waitForTurn(_ exchange: Exchange, api: ProviderAPI) {
+    private func waitForPermit(_ exchange: Exchange, api: ProviderAPI) {
         guard let loop = context?.eventLoop else { return }
 
         let bound = NIOLoopBound((self, exchange), eventLoop: loop)
         let hasPermit = traffic.enter(api) {
             loop.execute {
                 let (handler, exchange) = bound.value
-                exchange.holdsTurn = true
+                exchange.holdsPermit = true
                 handler.serve(exchange)
             }
         }
 
         if hasPermit {
-            exchange.holdsTurn = true
+            exchange.holdsPermit = true
             serve(exchange)
         }
     }
@@ -132,11 +132,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func answer(_ exchange: Exchange) {
-        guard exchange.phase == .pending else { return releaseTurn(of: exchange) }
+        guard exchange.phase == .pending else { return releasePermit(of: exchange) }
 
         exchange.phase = .answering
         if let fault = exchange.fault {
-            play(fault, for: exchange)
+            apply(fault, for: exchange)
         } else {
             send(Answers.reply(to: exchange.request, with: resources), for: exchange)
         }
@@ -148,7 +148,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         exchange.phase = .finished
 
         count(exchange, outcome: outcome, isAborted: isAborted)
-        releaseTurn(of: exchange)
+        releasePermit(of: exchange)
 
         switch state {
         case .busy(let current) where current === exchange:
@@ -164,9 +164,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         traffic.finish(exchange.request.endpoint, outcome: outcome, isAborted: isAborted)
     }
 
-    private func releaseTurn(of exchange: Exchange) {
-        guard exchange.holdsTurn, let api = exchange.request.endpoint.api else { return }
-        exchange.holdsTurn = false
+    private func releasePermit(of exchange: Exchange) {
+        guard exchange.holdsPermit, let api = exchange.request.endpoint.api else { return }
+        exchange.holdsPermit = false
         traffic.leave(api)
     }
 

@@ -21,7 +21,7 @@ final class Exchange {
     let delayMicroseconds: Int
     var phase = Phase.pending
     /// True while the request holds one of the permits for concurrent requests (`TrafficProfile.capacity`).
-    var holdsTurn = false
+    var holdsPermit = false
     /// The number of unsent bytes of a huge body.
     var hugeBytesLeft = 0
 
