@@ -156,9 +156,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// A random number generator for all code on the loop: jitter, names, ids.
     public var random: LoopRandom { LoopRandom(driver) }
 
-    public func randomNumber() -> UInt64 {
-        random.next()
-    }
+    /// Returns a random number from `random`.
+    public func randomNumber() -> UInt64 { random.next() }
 
     /// The total time since the loop began in which it was idle, waiting for sockets, timers or other threads.
     public var asleep: Duration {

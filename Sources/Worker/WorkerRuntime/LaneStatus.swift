@@ -73,7 +73,7 @@ enum LaneState {
     case running
     /// No request is taken; those in flight may finish until this time.
     case draining(until: Instant)
-    /// Nothing is taken, published or committed.
+    /// No request is taken and no outcome is published. One last commit covers the outcomes acknowledged before.
     case failed(any Error)
 
     var isRunning: Bool { if case .running = self { true } else { false } }

@@ -4,7 +4,7 @@ internal import EventLoop
 internal import Kafka
 internal import QuotaSharing
 
-/// Takes records: begins their requests, or keeps the records of partitions that need care.
+/// Takes records: begins their requests, or keeps records for `CarefulIntake`.
 extension WorkerLane {
     func takeRecords() async throws(KafkaError) {
         while let room = await waitForPlaces() {
@@ -63,7 +63,7 @@ extension WorkerLane {
             && rebalancing.fleet.isReady && delivery.outcomes.acceptsRequests
     }
 
-    /// Begins records, or keeps those of partitions that need care.
+    /// Begins records. Keeps those of partitions that were just assigned, or whose former owners crashed.
     func take(_ records: some Sequence<ConsumerRecord>) {
         let arrival = RecordArrival(instant: loop.now, time: loop.wallNow)
         for record in records {
@@ -81,10 +81,10 @@ extension WorkerLane {
     private func takeHeld(of id: AssignedPartition) async {
         await carefulIntake.takeHeld(
             of: id, mayBegin: { await mayBegin($0) }, isOpen: { requestsMayBegin(isAlone: true) }
-        ) { record, how in
+        ) { record, permission in
             guard let partition = partitions.owner(of: record) else { return nil }
             let arrival = RecordArrival(instant: loop.now, time: loop.wallNow)
-            return begin(record, of: partition, at: arrival, how)
+            return begin(record, of: partition, at: arrival, permission: permission)
         }
         if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
     }

@@ -7,23 +7,24 @@ internal import ProviderCalls
 
 /// The way of one request: from its record to its outcome, without a dedicated task.
 extension WorkerLane {
+    /// True while no request of the lane's partitions is open.
     var isQuiet: Bool { partitions.isQuiet }
 
     /// Takes a record: starts its request, or adds it to the waiting room.
-    /// - Parameter how: other than `.runs` for a record that crashes may concern. Such a record does not wait.
-    /// - Returns: `nil` for a record that is not to be run.
+    /// - Parameter permission: `.runs`, unless workers may have crashed with the record. Only `.runs` enters the waiting room.
+    /// - Returns: `nil` for a record that was read before, or that a former owner has done.
     @discardableResult
     func begin(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
-        _ how: CrashWatch.Permission = .runs
+        permission: CrashWatch.Permission = .runs
     ) -> RequestInProgress? {
-        if waitingRoom != nil, how == .runs { return enter(record, of: partition, at: arrival) }
+        if waitingRoom != nil, permission == .runs { return enter(record, of: partition, at: arrival) }
         let request =
             waitingRoom == nil
             ? partitions.take(record, of: partition, at: arrival)
-            : takePastOthers(record, of: partition, at: arrival, isDecoded: how == .runsAlone)
+            : takePastOthers(record, of: partition, at: arrival, isDecoded: permission == .runsAlone)
         guard let request else { return nil }
-        request.permission = how
+        request.permission = permission
         start(request)
         return request
     }
@@ -74,9 +75,9 @@ extension WorkerLane {
 
     /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
-        // A record that ran in isolation, or is set aside, may have overtaken requests that wait for a permit and must
-        // publish first. An invalid record may have to wait for a request that waits for a dead letter, and so for
-        // requests that have yet to begin.
+        // These requests may wait for others that have yet to begin, and that need a permit to do so. A record that ran in
+        // isolation, or is set aside, may have overtaken requests that must publish first. An invalid record may follow a
+        // request that waits for a dead letter.
         if !keepsPermit(request) { gate.leaveFlight() }
         guard request.orderPosition?.isFirst == false || request.permission == .runsAlone else {
             return publish(request, with: outcome)

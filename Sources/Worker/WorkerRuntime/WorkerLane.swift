@@ -17,7 +17,7 @@ package actor WorkerLane {
     /// The most records in one read: enough to keep the loop busy, few enough to check for room often.
     static let largestRead = 64
     /// The interval at which the lane checks whether its client has failed.
-    private static let timeBetweenLooks = Duration.seconds(1)
+    private static let failureCheckInterval = Duration.seconds(1)
 
     package nonisolated let loop: EventLoop
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -50,8 +50,8 @@ package actor WorkerLane {
     /// - Parameter tracing: starts the trace of each request; `nil`: requests are not traced.
     package init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
-        makeSink: SinkMaker? = nil,
-        makeSingleSink: SinkMaker? = nil, providers: sending LaneProviders, link: FleetLink? = nil,
+        makeSink: SinkMaker? = nil, makeSingleSink: SinkMaker? = nil, providers: sending LaneProviders,
+        link: FleetLink? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), exclusiveLock: ExclusiveLock = ExclusiveLock(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
@@ -69,8 +69,7 @@ package actor WorkerLane {
         }
         runner = RequestRunner(
             providers: providers, configuration: configuration, loop: loop, meters: meters,
-            tracing: tracing,
-            log: log)
+            tracing: tracing, log: log)
 
         delivery = LaneDelivery(
             sink: sink, makeSink: makeSink, makeSingleSink: makeSingleSink, source: source, partitions: partitions,
@@ -81,8 +80,7 @@ package actor WorkerLane {
         rebalancing = Rebalancing(
             partitions: partitions, waitingRoom: waitingRoom, delivery: delivery, source: source,
             fleet: FleetTicker(providers.fleet, link: link, loop: loop), configuration: configuration, loop: loop,
-            meters: meters,
-            log: log)
+            meters: meters, log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
     }
@@ -92,7 +90,7 @@ package actor WorkerLane {
     /// Joins the group and works until `drain`, a fatal failure, or cancellation, which means the same as `drain`.
     /// Returns when all taken requests are finished or abandoned, offsets are committed, and the lane has left the
     /// group.
-    /// - Throws: `KafkaError` after which nothing further may be committed.
+    /// - Throws: the `KafkaError` that ended the lane.
     package func run() async throws {
         await withTaskCancellationHandler {
             let watching = Task(executorPreference: loop) { await self.watchSource() }
@@ -159,7 +157,7 @@ package actor WorkerLane {
     /// Ends the lane when its client has failed fatally. `records()` throws this error, but a paused lane never calls
     /// `records()`. It may be paused indefinitely by missing quota, a note, a commit, or a control order.
     private func watchSource() async {
-        while state.isRunning, (try? await loop.sleep(for: Self.timeBetweenLooks)) != nil {
+        while state.isRunning, (try? await loop.sleep(for: Self.failureCheckInterval)) != nil {
             if state.isRunning, let failure = await source.failure { fail(failure) }
         }
     }
@@ -191,7 +189,7 @@ package actor WorkerLane {
         await source.stopReading()
     }
 
-    /// Ends the lane after a fatal failure: nothing more is taken, published or committed.
+    /// Ends the lane after a fatal failure: no further request is taken, and no further outcome is published.
     private func fail(_ error: any Error) {
         guard state.failure == nil else { return }
         state = .failed(error)
@@ -237,7 +235,7 @@ package actor WorkerLane {
 }
 
 /// The requests that wait for something between two jobs of the loop. Closures and tasks cannot hold them: see
-/// docs/internals/concurrency.md, 4. Those with a task each are in the order of these tasks.
+/// docs/internals/concurrency.md, 4. Each list is in the order in which its tasks were started.
 struct SuspendedRequests {
     /// Requests that wait for the dead letters of earlier records.
     var behindDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []

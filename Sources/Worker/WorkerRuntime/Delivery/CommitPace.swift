@@ -7,7 +7,6 @@ internal import Basics
 /// overdue and no request begins. Two commits begin in each interval, so that one slow or refused commit makes no
 /// difference.
 struct CommitPace {
-
     /// The timeout of one commit, and the time for which commits must be overdue before that is logged. A rebalance is
     /// often shorter.
     static let timeout = Duration.seconds(1)

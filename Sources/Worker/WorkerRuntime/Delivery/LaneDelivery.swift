@@ -8,8 +8,8 @@ struct LaneDelivery {
     let offsets: any OffsetCommitter
     /// The same object as `outcomes` for `at-least-once`, where some outcomes wait for a task each; otherwise `nil`.
     let atLeastOnce: AtLeastOnceDelivery?
-    /// The same object as both of the above for `exactly-once`. Otherwise `nil`: a commit that is late moves the offset
-    /// only past delivered outcomes, so nobody has to wait for it.
+    /// The same object as both of the above for `exactly-once`. Otherwise `nil`: a late commit moves the offset only
+    /// past delivered outcomes, so no other step waits for it.
     let transactions: TransactionalDelivery?
 
     /// Makes the kind of delivery that `worker.delivery` names.

@@ -22,7 +22,7 @@ protocol OutcomePublisher: AnyObject {
     /// Publishes a request's outcome, and finishes the request once it is delivered. Returns at once.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress)
 
-    /// Ends everything at once after a fatal failure: nothing more is published or committed.
+    /// Ends the delivery at once after a fatal failure: no further outcome is published.
     func stop()
 
     /// Abandons unconfirmed and waiting outcomes, and frees the producer.

@@ -35,10 +35,7 @@ final class ReplaceableSink {
     private var closings: [Task<Void, Never>] = []
 
     /// - Parameter makeSink: makes a producer like `sink`; `nil` if a replacement is not allowed.
-    init(
-        _ sink: any OutcomeSink, makeSink: SinkMaker?, loop: EventLoop,
-        meters: WorkerMeters, log: Logger
-    ) {
+    init(_ sink: any OutcomeSink, makeSink: SinkMaker?, loop: EventLoop, meters: WorkerMeters, log: Logger) {
         current = sink
         self.makeSink = makeSink
         self.loop = loop

@@ -122,8 +122,7 @@ struct TransactionAttempt {
                 let start = loop.now
                 let receipt = try await sink.handOver(record)
                 sent.append(
-                    Sent(
-                        entry: entry, topic: record.topic, kind: kind, receipt: receipt, handedOver: start))
+                    Sent(entry: entry, topic: record.topic, kind: kind, receipt: receipt, handedOver: start))
             } catch {
                 refusedAtHandOver = (entry, record.topic, error)
                 throw error
