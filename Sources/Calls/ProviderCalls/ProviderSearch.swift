@@ -92,7 +92,7 @@ public final class ProviderSearch {
 final class ProviderQuery: Hashable {
     typealias Result = Swift.Result<ProviderAnswer, CallFailure>
 
-    /// The end of a query's part in a call.
+    /// How a query's membership in a call ended.
     enum End {
         case over(Result)
         /// The query's deadline passed; the call continues for the others.
@@ -207,7 +207,9 @@ final class SharedCall {
     var members: [ProviderQuery] = []
     /// The number of members that have not left.
     var present = 0
+    /// False once the call has its result.
     var isUnderWay = true
+    /// True once its task was cancelled, because all members have left.
     var isBrokenOff = false
     /// The cost of the HTTP calls so far.
     var cost = CallCost()
@@ -225,7 +227,7 @@ final class SharedCall {
     /// False once all members have left: no further HTTP call may begin.
     var isWanted: Bool { present > 0 }
 
-    /// True once the provider has been called: waiting on costs nothing more.
+    /// True once the provider was called for it, so that a longer wait for the answer costs no further call.
     var isPaid: Bool { query.context?.hasCalled ?? true }
 }
 

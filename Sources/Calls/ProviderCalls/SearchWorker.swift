@@ -16,7 +16,7 @@ public final class SearchWorker: SearchReporting {
     private let observer: CallObserver
     private let hasBudgets: Bool
     private var clients: [ProviderClient] = []
-    /// Calls whose tasks have been started and do not make them yet, with their clients.
+    /// Calls that their started tasks do not make yet, with their clients.
     private var startedCalls: Deque<(call: SharedCall, client: ProviderClient)> = []
     /// Starts a task of the actor that calls `makeNextCall`. Set before the first search.
     public var startTask: (() -> Task<Void, Never>)?

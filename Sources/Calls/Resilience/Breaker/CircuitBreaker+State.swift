@@ -56,16 +56,6 @@ extension CircuitBreaker {
             self.reason = reason
         }
     }
-
-    public struct Statistics: Sendable, Hashable {
-        public var permitted = 0
-        public var rejected = 0
-        public var successes = 0
-        public var failures = 0
-        public var slowCalls = 0
-        public var ignored = 0
-        public var openings = 0
-    }
 }
 
 extension CircuitBreaker {

@@ -22,7 +22,7 @@ public final class CircuitBreaker {
     }
 
     /// A shorter pause is not reported as a transition: requests wait for its end, and there may be one every second.
-    private static let shortestToldPause = Duration.seconds(10)
+    private static let shortestReportedPause = Duration.seconds(10)
 
     private let configuration: Configuration
     /// Called after each transition, in the owner's isolation.
@@ -33,7 +33,7 @@ public final class CircuitBreaker {
     /// The reason of the last opening; `nil` while the breaker is closed.
     public private(set) var reason: Reason?
     /// The last pause that the provider requested. Removed when a call is permitted after its end.
-    private var pause: (end: Instant, reason: Reason, isTold: Bool)?
+    private var pause: (end: Instant, reason: Reason, isReported: Bool)?
     /// The number of transitions. Each permit stores it, because calls that began before a transition are no evidence about
     /// the time after it.
     public private(set) var epoch: UInt = 0
@@ -115,7 +115,7 @@ public final class CircuitBreaker {
         Rejection(retryAfter: retryAfter, reason: isHeldOpen ? .pausedByOrder : reason)
     }
 
-    // MARK: - A person's order
+    // MARK: - An operator's order
 
     /// The `retryAfter` of a call that was refused by order. The end of the order is not known.
     private static let orderReview = Duration.seconds(30)
@@ -138,17 +138,17 @@ public final class CircuitBreaker {
 
     /// Records that the provider requested a pause. This changes the displayed state only: the rate limiter makes the calls wait.
     public func notePause(until end: Instant, because reason: Reason, at now: Instant) {
-        let wasTold = isPaused(at: now) && pause?.isTold == true
-        let isLong = now.duration(to: end) >= Self.shortestToldPause
-        pause = (end, reason, isTold: wasTold || isLong)
-        guard isLong, !wasTold, state == .closed else { return }
+        let wasReported = isPaused(at: now) && pause?.isReported == true
+        let isLong = now.duration(to: end) >= Self.shortestReportedPause
+        pause = (end, reason, isReported: wasReported || isLong)
+        guard isLong, !wasReported, state == .closed else { return }
         onTransition?(Transition(from: .closed, to: .paused, reason: reason, openFor: now.duration(to: end)))
     }
 
     private func endPause(at now: Instant) {
         guard let pause, pause.end <= now else { return }
         self.pause = nil
-        if pause.isTold { onTransition?(Transition(from: .paused, to: .closed)) }
+        if pause.isReported { onTransition?(Transition(from: .paused, to: .closed)) }
     }
 
     /// Opens for at least `duration` from now.
@@ -163,7 +163,7 @@ public final class CircuitBreaker {
         }
     }
 
-    /// Lets the next call try a provider that is shut because of its key or the key's quota: there is a new key now.
+    /// Lets the next call try a provider that was not called because of its key or the key's quota. Call it for a new key.
     public func renewKey() {
         guard state == .open, reason?.concernsKey == true else { return }
         endTrip()
@@ -238,7 +238,7 @@ public final class CircuitBreaker {
         case .open:
             self.reason = reason
             // The log line of the opening covers the pause as well.
-            pause?.isTold = false
+            pause?.isReported = false
         case .halfOpen: break
         case .closed, .paused: self.reason = nil
         }
