@@ -37,10 +37,10 @@ struct Derivation {
         }
         let list = pages.first.map { placeList(of: pages, first: $0, changes: changes) }
 
-        let asked = exchangesOfSelection()
-        let selected = asked.last.flatMap { selection(of: asked, newest: $0, list: list) }
+        let aboutPlace = exchangesOfSelection()
+        let selected = aboutPlace.last.flatMap { selection(of: aboutPlace, newest: $0, list: list) }
         return SessionParts(
-            search: current.map(search), inFlight: inFlight, error: failure(among: asked), selected: selected,
+            search: current.map(search), inFlight: inFlight, error: failure(among: aboutPlace), selected: selected,
             list: list)
     }
 
@@ -117,37 +117,37 @@ struct Derivation {
 
     /// Returns the exchanges about the most recently requested place, since the newest search.
     private func exchangesOfSelection() -> [Exchange] {
-        let asked = exchanges.filter { $0.subject != nil && isCurrent($0) }
-        guard let subject = asked.last?.subject else { return [] }
-        return asked.filter { $0.subject?.matches(subject) == true }
+        let aboutPlace = exchanges.filter { $0.subject != nil && isCurrent($0) }
+        guard let subject = aboutPlace.last?.subject else { return [] }
+        return aboutPlace.filter { $0.subject?.matches(subject) == true }
     }
 
     private func selection(
-        of asked: [Exchange], newest: Exchange, list: SessionState.PlaceList?
+        of aboutPlace: [Exchange], newest: Exchange, list: SessionState.PlaceList?
     ) -> SessionState.Selection? {
         guard let subject = newest.subject else { return nil }
         let listed = list?.places.first { subject.matches(PlaceSubject(id: $0.id, provider: $0.provider)) }
 
         var changes = PlaceChanges()
-        for exchange in asked { changes.add(exchange) }
+        for exchange in aboutPlace { changes.add(exchange) }
         let place = listed ?? changes.place(subject)
 
-        let credits = asked.flatMap { $0.result?.attributions ?? [] }
+        let credits = aboutPlace.flatMap { $0.result?.attributions ?? [] }
         return SessionState.Selection(
-            id: subject.id, provider: asked.compactMap { $0.subject?.provider }.last ?? listed?.provider,
-            isLoading: asked.contains { $0.outcome == nil },
-            hasDetails: asked.contains { $0.operation == .details && $0.result?.places.isEmpty == false },
+            id: subject.id, provider: aboutPlace.compactMap { $0.subject?.provider }.last ?? listed?.provider,
+            isLoading: aboutPlace.contains { $0.outcome == nil },
+            hasDetails: aboutPlace.contains { $0.operation == .details && $0.result?.places.isEmpty == false },
             imageURL: place?.imageURL ?? changes.imageURL(of: subject),
             attributions: ((listed == nil ? [] : list?.attributions ?? []) + credits).withoutRepeats, place: place)
     }
 
     // MARK: Failure
 
-    /// - Parameter asked: the exchanges about the selected place, oldest first.
-    private func failure(among asked: [Exchange]) -> SessionState.Failure? {
+    /// - Parameter aboutPlace: the exchanges about the selected place, oldest first.
+    private func failure(among aboutPlace: [Exchange]) -> SessionState.Failure? {
         let page = exchanges.last { $0.operation == .search && !$0.isFirstPage && isCurrent($0) }
-        let details = asked.last { $0.operation == .details }
-        let photo = asked.last { $0.operation == .photo }
+        let details = aboutPlace.last { $0.operation == .details }
+        let photo = aboutPlace.last { $0.operation == .photo }
 
         let failed = [current, page, details, photo].compactMap(\.self).filter { $0.failure != nil }
         guard let newest = failed.max(by: { $0.position < $1.position }), let failure = newest.failure else {

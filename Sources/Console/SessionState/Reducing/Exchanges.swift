@@ -16,18 +16,18 @@ struct Exchanges: Sendable, Hashable {
         if exchange == former { return false }
 
         if let index { all.remove(at: index) }
-        let place = all.firstIndex { exchange.position < $0.position } ?? all.endIndex
-        all.insert(exchange, at: place)
+        let newIndex = all.firstIndex { exchange.position < $0.position } ?? all.endIndex
+        all.insert(exchange, at: newIndex)
 
-        leavePastBehind()
-        keep(to: limits)
+        markPast()
+        dropOldest(beyond: limits)
         byteCount = all.reduce(0) { $0 + $1.byteCount }
-        keep(toBytes: limits.bytes)
+        dropOldest(beyondBytes: limits.bytes)
         return true
     }
 
     /// Drops the oldest exchanges while there are too many bytes, but never the newest one.
-    private mutating func keep(toBytes limit: Int) {
+    private mutating func dropOldest(beyondBytes limit: Int) {
         var dropped = 0
         while byteCount > limit, dropped < all.count - 1 {
             byteCount -= all[dropped].byteCount
@@ -38,7 +38,7 @@ struct Exchanges: Sendable, Hashable {
 
     /// Marks exchanges as past that are older than the newest completed search, if both positions are final. Positions and
     /// results never change, so the marks do not depend on the order of the actions.
-    private mutating func leavePastBehind() {
+    private mutating func markPast() {
         let newest = all.lastIndex { $0.isRequested && $0.isFirstPage && $0.isCompleted }
         guard let newest else { return }
 
@@ -48,7 +48,7 @@ struct Exchanges: Sendable, Hashable {
     }
 
     /// Drops the oldest exchanges of each operation that exceed the limits.
-    private mutating func keep(to limits: SessionLimits) {
+    private mutating func dropOldest(beyond limits: SessionLimits) {
         struct Kind: Hashable {
             let operation: SearchOperation?
             let isRequested: Bool

@@ -25,7 +25,7 @@ struct SessionTable {
 
     /// Adds an action to a session, and sends the state to its subscribers if it differs visibly.
     mutating func dispatch(_ action: Action, session id: String, at now: Instant) {
-        use(id, at: now) { session in
+        update(id, at: now) { session in
             let revision = session.state.revision
             Reducer.reduce(&session.state, action)
             guard session.state.revision != revision else { return }
@@ -45,7 +45,7 @@ struct SessionTable {
     mutating func subscribe(_ subscriber: Subscriber, session id: String, at now: Instant) -> UInt64 {
         nextNumber += 1
         subscriberCount += 1
-        use(id, at: now) { [nextNumber] session in
+        update(id, at: now) { [nextNumber] session in
             session.subscribers[nextNumber] = subscriber
             subscriber.yield(session.state)
         }
@@ -55,7 +55,7 @@ struct SessionTable {
     mutating func unsubscribe(_ number: UInt64, session id: String, at now: Instant) {
         guard sessions[id]?.subscribers[number] != nil else { return }
         subscriberCount -= 1
-        use(id, at: now) { session in session.subscribers[number] = nil }
+        update(id, at: now) { session in session.subscribers[number] = nil }
 
         // A session that was only observed has no data.
         if let session = sessions[id], session.subscribers.isEmpty, session.state.isUntouched { remove(id) }
@@ -90,7 +90,7 @@ struct SessionTable {
     }
 
     /// Changes a session, which is created if needed and becomes the most recently used one.
-    private mutating func use(_ id: String, at now: Instant, change: (inout Session) -> Void) {
+    private mutating func update(_ id: String, at now: Instant, change: (inout Session) -> Void) {
         if sessions[id].map({ isExpired($0, at: now) }) ?? false { remove(id) }
         if sessions[id] == nil { byteCount += id.utf8.count }
 
