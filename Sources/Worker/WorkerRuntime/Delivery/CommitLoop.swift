@@ -74,17 +74,17 @@ final class CommitLoop: OffsetCommitter {
 
         let begin = loop.now
         let hasMoved = await storeProgress()
-        var handedOver = stored
+        var committing = stored
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.timeout)
             let refused = await source.refusedCommits
             partitions.noteRefusedCommits(refused)
-            handedOver = handedOver.filter { refused[$0.key] == nil }
+            committing = committing.filter { refused[$0.key] == nil }
             if hasMoved {
-                meters.kafka.countCommit(of: handedOver.keys, after: begin.duration(to: loop.now))
+                meters.kafka.countCommit(of: committing.keys, after: begin.duration(to: loop.now))
             }
-            partitions.noteCommitted(handedOver.map { ($0.key, $0.value) })
-            for (id, commit) in handedOver where stored[id] == commit { stored[id] = nil }
+            partitions.noteCommitted(committing.map { ($0.key, $0.value) })
+            for (id, commit) in committing where stored[id] == commit { stored[id] = nil }
         } catch {
             if partitions.metadataLimit.shrink(after: error) { partitions.renewProgress() }
             noteFailure(error)

@@ -104,7 +104,7 @@ final class OutcomeWriter {
         /// The writer whose producer takes the record next.
         var writer: ReplaceableSink
         /// True if the record was sent in a batch of one, or no producer can do so.
-        var wentAlone: Bool
+        var wasAlone: Bool
         var isTruncated = false
 
         var record: ProducerRecord? { outcome.record(part) }
@@ -119,7 +119,7 @@ final class OutcomeWriter {
         let writer = part == .event && singles.writes(request) ? singles.open() ?? sinks : sinks
         var refused = RefusedRecord(
             part: part, request: request, outcome: outcome, refusal: refusal, sink: sink, writer: writer,
-            wentAlone: writer !== sinks)
+            wasAlone: writer !== sinks)
 
         while let topic = refused.record?.topic {
             if isClosing { throw Self.closed(before: topic) }
@@ -149,13 +149,13 @@ final class OutcomeWriter {
             return true
         }
 
-        switch RefusalCure(refusal, wasAlone: refused.wentAlone, isTruncated: refused.isTruncated) {
+        switch RefusalCure(refusal, wasAlone: refused.wasAlone, isTruncated: refused.isTruncated) {
         case .alone: sendAlone(&refused)
         case .truncated:
             refused.isTruncated = true
             refused.outcome = truncatedRecords.truncate(
                 refused.outcome, of: refused.request, refusedBy: topic, with: refusal)
-            if refused.record?.topic != topic { backoff.giveUpTrying(topic) }
+            if refused.record?.topic != topic { backoff.stopRetrying(topic) }
         // The cause may be temporary, such as a timeout.
         case .later, nil: try await waitForTopic(of: refused, topic: topic)
         }
@@ -176,7 +176,7 @@ final class OutcomeWriter {
     }
 
     private func sendAlone(_ refused: inout RefusedRecord) {
-        refused.wentAlone = true
+        refused.wasAlone = true
         guard let single = singles.open() else { return }
         refused.writer = single
         if refused.part == .event { singles.begin(refused.request) }

@@ -17,9 +17,9 @@ final class SingleRecordWriter {
     private let log: Logger
     private var sinks: ReplaceableSink?
     /// The requests whose outcomes this producer writes.
-    private var underWay: Set<ObjectIdentifier> = []
+    private var writing: Set<ObjectIdentifier> = []
     /// The number of these outcomes, by order key.
-    private var ordersUnderWay: [OrderKey: Int] = [:]
+    private var countByOrder: [OrderKey: Int] = [:]
 
     /// - Parameter makeSink: makes the producer; `nil`: records are not written singly.
     init(_ makeSink: SinkMaker?, loop: EventLoop, meters: WorkerMeters, log: Logger) {
@@ -50,24 +50,24 @@ final class SingleRecordWriter {
     /// `true` if this producer has an earlier outcome with the request's order key. The request's own outcome must then
     /// follow it there, because records of two producers have no defined order.
     func mustTake(_ request: RequestInProgress) -> Bool {
-        guard !ordersUnderWay.isEmpty, let order = request.orderPosition?.group else { return false }
-        return ordersUnderWay[order] != nil
+        guard !countByOrder.isEmpty, let order = request.orderPosition?.group else { return false }
+        return countByOrder[order] != nil
     }
 
     /// True while this producer writes the request's outcome.
-    func writes(_ request: RequestInProgress) -> Bool { underWay.contains(ObjectIdentifier(request)) }
+    func writes(_ request: RequestInProgress) -> Bool { writing.contains(ObjectIdentifier(request)) }
 
     /// Records that this producer writes the request's outcome. `finish` must follow each call.
     func begin(_ request: RequestInProgress) {
-        guard underWay.insert(ObjectIdentifier(request)).inserted else { return }
-        if let order = request.orderPosition?.group { ordersUnderWay[order, default: 0] += 1 }
+        guard writing.insert(ObjectIdentifier(request)).inserted else { return }
+        if let order = request.orderPosition?.group { countByOrder[order, default: 0] += 1 }
     }
 
     /// Records that the request's outcome is written or abandoned.
     func finish(_ request: RequestInProgress) {
-        guard !underWay.isEmpty, underWay.remove(ObjectIdentifier(request)) != nil else { return }
-        guard let order = request.orderPosition?.group, let count = ordersUnderWay[order] else { return }
-        ordersUnderWay[order] = count > 1 ? count - 1 : nil
+        guard !writing.isEmpty, writing.remove(ObjectIdentifier(request)) != nil else { return }
+        guard let order = request.orderPosition?.group, let count = countByOrder[order] else { return }
+        countByOrder[order] = count > 1 ? count - 1 : nil
     }
 
     // MARK: - End

@@ -19,7 +19,8 @@ final class TopicBackoff {
         /// The problem that was last logged; `nil` before the first line.
         var announced: String?
         var timer: TimerID?
-        var turn = Condition()
+        /// The writers that wait for an attempt.
+        var waiting = Condition()
 
         init(_ reason: KafkaError, since: Instant) {
             self.reason = reason
@@ -106,7 +107,7 @@ final class TopicBackoff {
         refusal.attempts += 1
         let pause = min(Self.longestPause, Self.firstPause * (1 << min(refusal.attempts - 1, 10)))
         refusal.retryAt = now + pause
-        scheduleTurn(at: refusal.retryAt, of: refusal)
+        scheduleRetry(at: refusal.retryAt, of: refusal)
         let lasts =
             isLasting || refusal.attempts >= Self.attemptsBeforeNotice || now - refusal.since >= Self.timeBeforeNotice
         if lasts { announce(refusal, topic: topic) }
@@ -117,7 +118,7 @@ final class TopicBackoff {
         guard let refusal = refusals.removeValue(forKey: topic) else { return }
 
         if let timer = refusal.timer { loop.cancel(timer) }
-        refusal.turn.broadcast()
+        refusal.waiting.broadcast()
         diagnostics.forget(topic)
         if refusal.announced != nil { log.info("a topic accepts records again", metadata: ["topic": "\(topic)"]) }
         gate.wake()
@@ -125,19 +126,19 @@ final class TopicBackoff {
 
     /// Removes topics for which no record waits, although it is unknown whether they accept records. The next record
     /// will show it.
-    func forget(where isOver: (_ topic: String) -> Bool) {
-        for topic in refusals.keys.filter(isOver) {
+    func forget(where isUnused: (_ topic: String) -> Bool) {
+        for topic in refusals.keys.filter(isUnused) {
             guard let refusal = refusals.removeValue(forKey: topic) else { continue }
             if let timer = refusal.timer { loop.cancel(timer) }
-            refusal.turn.broadcast()
+            refusal.waiting.broadcast()
             diagnostics.forget(topic)
         }
     }
 
     /// Records that a record is redirected to another topic instead of being retried. If no other record waits for this
     /// topic, the refusal is removed, because no attempt would ever do so.
-    func giveUpTrying(_ topic: String) {
-        guard let refusal = refusals[topic], !refusal.turn.isAwaited else { return }
+    func stopRetrying(_ topic: String) {
+        guard let refusal = refusals[topic], !refusal.waiting.isAwaited else { return }
         forget { $0 == topic }
         gate.wake()
     }
@@ -147,8 +148,8 @@ final class TopicBackoff {
     func waitForRetry(of topic: String) async {
         guard let refusal = refusals[topic], !isClosed else { return }
         await suspend(unless: isClosed || refusals[topic] !== refusal) {
-            refusal.turn.add($0)
-            if refusal.timer == nil { scheduleTurn(at: refusal.retryAt, of: refusal) }
+            refusal.waiting.add($0)
+            if refusal.timer == nil { scheduleRetry(at: refusal.retryAt, of: refusal) }
         }
     }
 
@@ -157,19 +158,19 @@ final class TopicBackoff {
         isClosed = true
         for refusal in refusals.values {
             if let timer = refusal.timer { loop.cancel(timer) }
-            refusal.turn.broadcast()
+            refusal.waiting.broadcast()
         }
     }
 
     /// Wakes the first waiting writer at `instant`, and the next one after the longest pause if no result is recorded
     /// by then.
-    private func scheduleTurn(at instant: Instant, of refusal: Refusal) {
+    private func scheduleRetry(at instant: Instant, of refusal: Refusal) {
         if let timer = refusal.timer { loop.cancel(timer) }
         refusal.timer = loop.schedule(at: instant) { [weak self] in
             refusal.timer = nil
-            refusal.turn.signal()
-            guard let self, refusal.turn.isAwaited else { return }
-            scheduleTurn(at: loop.now + Self.longestPause, of: refusal)
+            refusal.waiting.signal()
+            guard let self, refusal.waiting.isAwaited else { return }
+            scheduleRetry(at: loop.now + Self.longestPause, of: refusal)
         }
     }
 
