@@ -31,7 +31,7 @@ package struct LaneGroup: Sendable {
         ended: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
         if await !prepare() { await drain() }
-        await controls?.take(lanes, link: link)
+        await controls?.attach(lanes, link: link)
         let fleetReading = startReadingFleetTopic()
         joining()
 
@@ -91,7 +91,7 @@ package struct LaneGroup: Sendable {
     /// - Returns: `nil` if there is no link.
     private func startReadingFleetTopic() -> FleetReading? {
         guard let link, let loop = lanes.first?.loop else { return nil }
-        let over = WakeUp()
+        let hasEnded = WakeUp()
         if let controls { Task(executorPreference: loop) { await controls.run() } }
         Task(executorPreference: loop) {
             await link.run { news in
@@ -99,18 +99,18 @@ package struct LaneGroup: Sendable {
                 for lane in lanes where await lane.onLoop({ await $0.receive(news) }) { needsOlder = true }
                 return needsOlder
             }
-            over.wake()
+            hasEnded.wake()
         }
-        return FleetReading(loop: loop, over: over)
+        return FleetReading(loop: loop, hasEnded: hasEnded)
     }
 
     /// The running link. A link that does not end in time is abandoned.
     private struct FleetReading: Sendable {
         let loop: EventLoop
-        let over: WakeUp
+        let hasEnded: WakeUp
 
         func end(within bound: Duration) async {
-            await Task(executorPreference: loop) { await over.rest(for: bound, on: loop) }.value
+            await Task(executorPreference: loop) { await hasEnded.rest(for: bound, on: loop) }.value
         }
     }
 }

@@ -51,9 +51,8 @@ package actor FleetControls {
 
     // MARK: - Life
 
-    /// Takes charge of the lanes, before any of them has begun, and keeps them from beginning until the orders are
-    /// known.
-    func take(_ lanes: [AssembledLane], link: FleetLink?) async {
+    /// Begins to control the lanes, before any of them has begun, and pauses their intake until the orders are known.
+    func attach(_ lanes: [AssembledLane], link: FleetLink?) async {
         (self.lanes, self.link) = (lanes, link)
         if link != nil { waitEnd = loop.now + Self.longestWait }
         await applyOrders()

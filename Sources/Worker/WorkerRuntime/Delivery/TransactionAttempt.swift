@@ -21,7 +21,7 @@ struct TransactionAttempt {
     }
 
     /// The reason for aborting when a partition was revoked before its offsets were sent.
-    static let partitionsAreGone = KafkaError(
+    static let partitionsWereRevoked = KafkaError(
         .abortable, "partitions of the transaction were revoked before its offsets were sent")
     private static let unconfirmed = KafkaError(.timedOut, "the brokers did not confirm the records in time")
 

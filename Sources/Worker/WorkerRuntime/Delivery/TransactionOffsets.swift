@@ -31,10 +31,10 @@ final class TransactionOffsets {
 
     /// Returns the offsets to commit together with the outcomes of a batch.
     ///
-    /// An empty batch commits what no outcome will commit: the offsets behind records that a former owner had done.
+    /// An empty batch commits what no outcome will commit: records that a former owner had done and this lane has skipped.
     /// - Returns: an empty dictionary if no transaction is needed.
     func next(publishing batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
-        var next = batch.isEmpty ? nextWithoutOutcomes() : nextBehind(batch)
+        var next = batch.isEmpty ? nextWithoutOutcomes() : next(after: batch)
         if partitions.metadataLimit.needsProof {
             for (id, commit) in next where commit.metadata.isEmpty {
                 next[id] = CommitMetadata.proof(at: commit.offset)
@@ -43,7 +43,7 @@ final class TransactionOffsets {
         return next
     }
 
-    private func nextBehind(_ batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
+    private func next(after batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
         var next: [AssignedPartition: CommittedOffset] = [:]
         for (id, entries) in Dictionary(grouping: batch, by: \.request.partition.id) {
             guard let partition = owned(id) else { continue }

@@ -15,7 +15,7 @@ extension TransactionalDelivery {
         // All records are aborted with the transaction, including those with a successful delivery report.
         var isExplained = noteTopicRefusal(failure, of: attempt.batch)
         if let refused = attempt.refusedAtHandOver,
-            noteRefusal(refused.error, of: refused.entry, by: refused.topic, whileAlone: true)
+            noteRefusal(refused.error, of: refused.entry, by: refused.topic, wasAlone: true)
         {
             isExplained = true
         }
@@ -32,7 +32,7 @@ extension TransactionalDelivery {
                         isLasting: stall > DeliveryStallDetector.timeout / 2)
                     isExplained = true
                 } else if noteRefusal(
-                    error, of: record.entry, by: record.topic, whileAlone: attempt.batch.count == 1)
+                    error, of: record.entry, by: record.topic, wasAlone: attempt.batch.count == 1)
                 {
                     isExplained = true
                 }
@@ -49,9 +49,9 @@ extension TransactionalDelivery {
     /// Decides how to retry an outcome after one of its records was refused.
     /// - Returns: `false` if the reason ended with the transaction.
     private func noteRefusal(
-        _ error: KafkaError, of entry: ReadyOutcomes.Entry, by topic: String, whileAlone: Bool
+        _ error: KafkaError, of entry: ReadyOutcomes.Entry, by topic: String, wasAlone: Bool
     ) -> Bool {
-        switch RefusalCure(error, wasAlone: whileAlone, isTruncated: entry.isTruncated) {
+        switch RefusalCure(error, wasAlone: wasAlone, isTruncated: entry.isTruncated) {
         case .alone: entry.goesAlone = true
         case .truncated:
             entry.isTruncated = true

@@ -30,8 +30,8 @@ extension TransactionalDelivery {
             if let end = phase.end { await sink.endTransactions(by: end) }
 
             do throws(KafkaError) {
-                guard try await keepAsking({ () throws(KafkaError) in try await sink.initTransactions() }) != nil,
-                    let committed = try await keepAsking({ () throws(KafkaError) in try await committedOffsets() })
+                guard try await retryUntilAnswered({ () throws(KafkaError) in try await sink.initTransactions() }) != nil,
+                    let committed = try await retryUntilAnswered({ () throws(KafkaError) in try await committedOffsets() })
                 else { return }
                 return await finishCommitted(committed)
             } catch {
@@ -47,13 +47,13 @@ extension TransactionalDelivery {
     /// Repeats a query until the brokers answer.
     /// - Returns: `nil` if the worker ended first.
     /// - Throws: an error that a retry does not cure.
-    private func keepAsking<Answer>(
-        _ question: () async throws(KafkaError) -> Answer
+    private func retryUntilAnswered<Answer>(
+        _ query: () async throws(KafkaError) -> Answer
     ) async throws(KafkaError) -> Answer? {
         var pause = Self.firstPause
         while !phase.isOver(at: loop.now) {
             do throws(KafkaError) {
-                return try await question()
+                return try await query()
             } catch {
                 if error.endsProducer { throw error }
                 health.noteFailure(error, isExplained: false)

@@ -63,9 +63,9 @@ extension TransactionalDelivery {
         let membership = await source.membership
         // Checked after the membership was read: an outdated membership is harmless, because brokers refuse it. A
         // partition that was revoked and assigned again is a different assignment.
-        let areOurs = attempt.nextOffsets.keys.allSatisfy { partitions[$0.id]?.id == $0 }
-        guard let membership, areOurs else {
-            return TransactionAttempt.partitionsAreGone
+        let areOwned = attempt.nextOffsets.keys.allSatisfy { partitions[$0.id]?.id == $0 }
+        guard let membership, areOwned else {
+            return TransactionAttempt.partitionsWereRevoked
         }
 
         offsets.beginSending()

@@ -42,12 +42,12 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     private let isOrdered: Bool
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
-    private var rest = Rest()
+    private var loopWait = LoopWait()
     /// True once no further transaction begins.
     private var hasEnded = false
 
     /// Suspends the transaction loop until something is ready.
-    private struct Rest {
+    private struct LoopWait {
         var isDue = false
         var condition = Condition()
     }
@@ -112,8 +112,8 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         wake()
     }
 
-    /// Does nothing: a commit outside the transactions could move the group's offset back, behind a transaction whose
-    /// end got no answer.
+    /// Does nothing: a commit outside the transactions could move the group's offset back, if the last transaction was
+    /// committed and its answer was lost.
     func commitAfterFailure() async {}
 
     /// Ends the waits for broker calls that are in flight. Call it after `stop`.
@@ -183,13 +183,13 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         await offsets.waitUntilArrived(of: Set(revoked.map(\.id)))
     }
 
-    /// Requests an early commit of the offsets behind records that a former owner had done, although no outcome follows
-    /// them.
+    /// Requests an early commit of records that a former owner had done and this lane has skipped, although no outcome
+    /// follows them.
     func commitPassedOver() { wake() }
 
     private func wake() {
-        rest.isDue = true
-        rest.condition.signal()
+        loopWait.isDue = true
+        loopWait.condition.signal()
     }
 
     // MARK: - Transactions
@@ -197,13 +197,13 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     func run() async throws(KafkaError) {
         defer { hasEnded = true }
         while !phase.isOver(at: loop.now) {
-            if !rest.isDue {
+            if !loopWait.isDue {
                 if phase.isFinishing { return }
-                await suspend(unless: rest.isDue) { rest.condition.add($0) }
+                await suspend(unless: loopWait.isDue) { loopWait.condition.add($0) }
                 continue
             }
 
-            rest.isDue = false
+            loopWait.isDue = false
             let begin = loop.now
             try await commitReady()
             let next = max(begin + Self.shortestInterval, loop.now + Self.shortestRest)
@@ -220,7 +220,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
                 of: partitions.all, inOrder: isOrdered, isRefusing: backoff.contains, mayRetry: mayRetry)
             if hasMore { wake() }
             let next = offsets.next(publishing: batch)
-            guard !next.isEmpty else { return noteNothingCanLeave() }
+            guard !next.isEmpty else { return noteNothingCanBePublished() }
 
             var attempt = TransactionAttempt(batch, offsets: next, loop: loop)
             if try await run(&attempt) { return await finish(attempt) }
@@ -255,7 +255,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
 
     /// Removes problems that concern only outcomes of revoked partitions, so that intake can resume: no later
     /// transaction would clear them. If a topic still refuses records, schedules another pass.
-    private func noteNothingCanLeave() {
+    private func noteNothingCanBePublished() {
         let wasBlocked = !acceptsRequests
         health.noteNothingIsLeft()
         backoff.forget { !ready.isRefused(by: $0) }

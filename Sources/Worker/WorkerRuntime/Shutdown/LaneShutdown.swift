@@ -65,7 +65,7 @@ final class LaneShutdown {
     }
 
     /// Removes the partitions that the source did not revoke in time. Their next owner publishes the outcomes.
-    private func forgetWhatIsLeft() {
+    private func removeRemainingPartitions() {
         for partition in partitions.remove(partitions.all.map(\.id)) { delivery.transactions?.forget(partition) }
     }
 
@@ -78,7 +78,7 @@ final class LaneShutdown {
 
         let timeToLeave = hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave
         await source.close(within: time(atMost: timeToLeave, until: Self.leavingAfterGrace))
-        forgetWhatIsLeft()
+        removeRemainingPartitions()
         await delivery.outcomes.close(
             within: time(atMost: .seconds(5), until: Self.flushingAfterGrace), hasFailed: hasFailed)
     }
