@@ -30,8 +30,8 @@ extension TransactionalDelivery {
             if let end = phase.end { await sink.endTransactions(by: end) }
 
             do throws(KafkaError) {
-                guard try await retryUntilAnswered({ () throws(KafkaError) in try await sink.initTransactions() }) != nil,
-                    let committed = try await retryUntilAnswered({ () throws(KafkaError) in try await committedOffsets() })
+                guard try await retried({ () throws(KafkaError) in try await sink.initTransactions() }) != nil,
+                    let committed = try await retried({ () throws(KafkaError) in try await committedOffsets() })
                 else { return }
                 return await finishCommitted(committed)
             } catch {
@@ -47,7 +47,7 @@ extension TransactionalDelivery {
     /// Repeats a query until the brokers answer.
     /// - Returns: `nil` if the worker ended first.
     /// - Throws: an error that a retry does not cure.
-    private func retryUntilAnswered<Answer>(
+    private func retried<Answer>(
         _ query: () async throws(KafkaError) -> Answer
     ) async throws(KafkaError) -> Answer? {
         var pause = Self.firstPause
