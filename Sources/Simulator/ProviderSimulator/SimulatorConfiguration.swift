@@ -8,9 +8,8 @@ package struct SimulatorConfiguration: Sendable {
     package var port = 0
     /// The seed of the simulated world. The same seed produces the same places, ids and photos.
     package var seed: UInt64 = 1
-    /// The only accepted key. `nil` accepts all keys except the empty one and those that begin with `wrong`, `denied`
-    /// or `legacy-off`. Those get the errors for an invalid key, a key without permission, and a key without the legacy
-    /// API.
+    /// The only accepted key. `nil` accepts all keys except the empty one. Keys that begin with `wrong`, `denied` or
+    /// `legacy-off` then get the errors for an invalid key, a key without permission, and a key without the legacy API.
     package var apiKey: String?
     /// The time until a page token of Google's older API becomes valid, up to 1 h. Google needs about 2 s.
     package var pageTokenDelay: Duration = .seconds(2)

@@ -25,7 +25,7 @@ struct SessionRoutes {
         case pipelineChanged
     }
 
-    /// What a page has received.
+    /// The newest state and report that a page has received.
     private struct Place {
         /// The revision of the state.
         var revision: Int?

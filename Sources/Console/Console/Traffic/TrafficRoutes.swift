@@ -10,7 +10,7 @@ struct TrafficRoutes {
     /// The shortest time between two writes to one page.
     private static let pause = Duration.milliseconds(100)
 
-    /// What a page has received.
+    /// The newest traffic and report that a page has received.
     private struct Place {
         var traffic: Traffic.Place
         /// The version of the pipeline's report.

@@ -25,7 +25,7 @@ public struct FleetRecord: Sendable, Hashable {
     }
 }
 
-/// What was read from the fleet topic.
+/// The result of reading the fleet topic.
 public struct FleetNews: Sendable {
     /// Set when the topic has been opened, for the first time or again. `records` follow from here.
     public var opened: FleetTopicExtent?

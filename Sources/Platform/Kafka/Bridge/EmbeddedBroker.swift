@@ -3,7 +3,7 @@ import Synchronization
 
 /// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can also reach.
 ///
-/// It is intended for trials and tests. Nothing is stored on disk, and a partition keeps the newest 5 MB or 100,000
+/// It is intended for trials and tests. It stores no data on disk, and a partition keeps the newest 5 MB or 100,000
 /// batches. Aborted transactions stay visible, and offsets cannot be looked up by time. Safe to call from any thread.
 public final class EmbeddedBroker: Sendable {
     /// The kinds of requests to the cluster; raw values are Kafka's API keys.
