@@ -34,19 +34,21 @@ extension SearchWorkerTests {
     }
 
     private func budgeted(
-        _ calls: Int, reserved: BudgetReserve = .calls(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
+        _ calls: Int, reserve: BudgetReserve = .units(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
     ) -> (worker: SearchActor, log: BudgetLog) {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let begin = time.now
-        let budgets = BudgetPolicy(callsPerDay: [.hotpepper: calls], reserved: [.hotpepper: reserved]) { now in
+        let budgets = BudgetPolicy([Budget(.hotpepper, limit: calls, reserve: reserve)]) { now in
             let days = Int(begin.duration(to: now) / Self.day)
-            return [.hotpepper: BudgetDay(label: "2026-11-\(23 + days)", end: begin + Self.day * (days + 1))]
+            let end = begin + Self.day * (days + 1)
+            return [.hotpepper: [.day: BudgetPeriod(label: "2026-11-\(23 + days)", end: end)]]
         }
         let worker = SearchActor(
             time, policies: [.hotpepper: policy], name: "m", budgets: budgets,
             observer: CallObserver(
-                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
+                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) },
+                onBudget: { [transitions] in transitions.add($0, $1) }))
         _ = worker.enter { $0.receive(FleetNews(opened: FleetTopicExtent(first: 0, end: 0, oldest: 0))) }
         let log = BudgetLog(worker)
         time.schedule(at: time.now + .milliseconds(25)) { log.tick() }
@@ -65,7 +67,7 @@ extension SearchWorkerTests {
             #expect(code(report) == .rateLimited)
             guard case .failure(let error) = report.result else { return }
             #expect(error.retryAfter ?? .zero > .seconds(500))
-            #expect(error.message.contains("callsPerDay"))
+            #expect(error.account == "hotpepper")
         }
         #expect(service.calls == 3)
         #expect(transitions.all.isEmpty)
@@ -87,7 +89,7 @@ extension SearchWorkerTests {
         #expect(try code(begin(worker, [service]).finish()) == nil)
         time.run(for: .seconds(3))
         #expect(service.calls == 3)
-        #expect(worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
+        #expect(worker.statuses.first?.budgets.first?.made == ["search/hotpepper": 3])
     }
 
     @Test func `A parked request continues when an operator raises the budget`() throws {
@@ -98,7 +100,7 @@ extension SearchWorkerTests {
         let held = begin(worker, [service], request("held"))
         time.run(for: .seconds(3))
         #expect(worker.statuses.first?.held == 1)
-        let order = BudgetMessage.Order("hotpepper", day: "2026-11-23", limit: 5, time: "now")
+        let order = BudgetMessage.Order("hotpepper", period: "2026-11-23", limit: 5, time: "now")
         log.append(.budget(BudgetMessage(sender: "person", number: 1, order: order)))
         #expect(try code(held.finish(within: .seconds(3))) == nil)
         #expect(service.calls == 2)
@@ -144,7 +146,7 @@ extension SearchWorkerTests {
     /// The call is made for both, so it may be one of those that are kept for interactive requests.
     @Test func `An interactive request that joins a waiting batch call may use the interactive reserve`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
-        let worker = budgeted(10, reserved: .calls(10)).worker
+        let worker = budgeted(10, reserve: .units(10)).worker
         let batch = (0..<2).map { number in
             let context = RequestContext(since: time.now, flow: Flow(.batch))
             return begin(worker, [service], request("batch \(number)"), context: context)
@@ -175,8 +177,8 @@ extension SearchWorkerTests {
         #expect(try code(begin(worker, [service]).finish()) == .rateLimited)
         worker.enter { $0.assign([0], of: 1) }
         time.run(for: .seconds(3))
-        #expect(worker.statuses.first?.budget?.used == 0)
+        #expect(worker.statuses.first?.budgets.first?.used == 0)
         for message in worker.enter({ $0.leave() }) { log.append(message) }
-        #expect(worker.statuses.first?.budget?.left == 10)
+        #expect(worker.statuses.first?.budgets.first?.left == 10)
     }
 }

@@ -124,7 +124,7 @@ struct BudgetLedgerTests {
     func `A state with any numbers is read and used`(number: String) {
         let period = """
             {"taken":\(number),"made":{"search":\(number),"photo":\(number)},"limit":\(number),"isWarned":false,\
-            "touched":\(number)}
+            "touched":\(number),"warning":\(number)}
             """
         let text = """
             {"periods":{"hotpepper":{"2026-11-23":\(period)}},"heard":{"a":{"number":7,"offset":\(number)}},\

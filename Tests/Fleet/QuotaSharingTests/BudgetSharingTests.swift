@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import LocationSearch
 import TestSupport
 import Testing
 
@@ -78,5 +79,24 @@ struct BudgetSharingTests {
         let fleet = BudgetFleet(of: 6, budget: 300, dayLength: .seconds(20))
         fleet.run(until: 300)
         #expect(fleet.messages == 0)
+    }
+
+    /// Calls at three prices, at an amount that is no multiple of any of them. One member crashes, and another joins.
+    @Test(arguments: 1...5 as ClosedRange<UInt64>)
+    func `Money is never exceeded and nearly all of it is used`(seed: UInt64) {
+        var random = SplitMix64(state: seed)
+        var budget = Budget(.googlePlaces, limit: 10_000_000, unit: .money(currency: "USD"))
+        budget.prices = [.textSearchPro: 32_000, .placeDetailsPro: 17_000, .placeDetailsPhotos: 7000]
+        let fleet = BudgetFleet(of: 4, budget, dayLength: .seconds(40))
+        fleet.unitsOfCall = { [7000, 17_000, 32_000].randomElement(using: &random) ?? 7000 }
+        fleet.delays = UnreliableTopic.delays(seed, upTo: 300)
+        fleet.demand = 20
+        fleet.run(until: 10)
+        fleet.crash(2)
+        fleet.join(newest: .max)
+        fleet.run(until: 39)
+        let used = fleet.calls["period 1000"] ?? 0
+        #expect(used <= 10_000_000)
+        #expect(used >= 8_500_000, "\(used)")
     }
 }

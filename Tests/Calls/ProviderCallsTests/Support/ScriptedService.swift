@@ -9,14 +9,17 @@ import TestSupport
 final class ScriptedService: PlaceService {
     let id: ProviderID
     private let script: @Sendable (Int, Deadline) async -> Result<ProviderAnswer, SearchError>
+    private let priced: @Sendable (SearchRequest) -> PriceClass
     private let begun = Mutex<[Deadline]>([])
     private let cancellations = Mutex(0)
 
     /// - Parameter script: makes the answer of each call; the first call has number 1.
     init(
-        _ id: ProviderID = .hotpepper, _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
+        _ id: ProviderID = .hotpepper, priceClass: @escaping @Sendable (SearchRequest) -> PriceClass = { _ in .hotpepper },
+        _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
     ) {
         self.id = id
+        priced = priceClass
         self.script = { number, _ in await script(number) }
     }
 
@@ -24,6 +27,7 @@ final class ScriptedService: PlaceService {
     /// - Parameter latency: the latency of each call; the first call has number 1.
     init(_ id: ProviderID, time: VirtualTime, latency: @escaping @Sendable (Int) -> Duration) {
         self.id = id
+        priced = { _ in .hotpepper }
         script = { number, deadline in
             let end = time.now + latency(number)
             try? await time.sleep(until: min(end, deadline.instant), tolerance: nil)
@@ -38,7 +42,7 @@ final class ScriptedService: PlaceService {
 
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { priced(request) }
 
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline

@@ -18,17 +18,24 @@ final class BudgetFleet {
     private(set) var elapsed = Duration.zero
     private(set) var messages = 0
     private(set) var warnings = 0
-    /// The number of calls made, by period.
+    /// The number of units used, by period.
     private(set) var calls: [String: Int] = [:]
     private(set) var log: [BudgetMessage] = []
-    private let budget: Int
+    /// Returns the units of the next call.
+    var unitsOfCall: () -> Int = { 1 }
+    private let budget: Budget
     private let start = Instant.now
     private var unwritten: [(due: Duration, message: BudgetMessage)] = []
     /// For each member: the offset of the next record, and the waiting calls, with the fraction of one to come.
     private var next: [Int] = []
     private var waiting: [Double] = []
+    private var crashed: Set<Int> = []
 
-    init(of count: Int, budget: Int, dayLength: Duration) {
+    convenience init(of count: Int, budget: Int, dayLength: Duration) {
+        self.init(of: count, Budget(.hotpepper, limit: budget), dayLength: dayLength)
+    }
+
+    init(of count: Int, _ budget: Budget, dayLength: Duration) {
         (self.budget, self.dayLength) = (budget, dayLength)
         for _ in 0..<count { join(newest: 0) }
     }
@@ -39,13 +46,16 @@ final class BudgetFleet {
     /// Adds a member.
     /// - Parameter records: the number of records that it reads at first.
     func join(newest records: Int) {
-        let member = BudgetMember(name: "m\(members.count)-0", calls: budget, at: start + elapsed)
+        let member = BudgetMember(name: "m\(members.count)-0", budgets: [budget], at: start + elapsed)
         let first = max(0, log.count - records)
         members.append(member)
         next.append(first)
         waiting.append(0)
         member.begin(FleetTopicExtent(first: Int64(first), end: Int64(log.count), oldest: 0), at: start + elapsed)
     }
+
+    /// Ends a member without a last message.
+    func crash(_ index: Int) { crashed.insert(index) }
 
     func run(until seconds: Double) {
         while elapsed < .seconds(seconds) { step() }
@@ -55,23 +65,25 @@ final class BudgetFleet {
         elapsed += Self.step
         log += unwritten.filter { $0.due <= elapsed }.map(\.message)
         unwritten.removeAll { $0.due <= elapsed }
-        for index in members.indices { step(index) }
+        for index in members.indices where !crashed.contains(index) { step(index) }
     }
 
     private func step(_ index: Int) {
         let (member, now) = (members[index], start + elapsed)
         let dayEnd = start + dayLength * (Int(elapsed / dayLength) + 1)
-        member.account(Self.account)?.reservation.begin(BudgetPeriod(label: period, end: dayEnd))
+        member.accounts[0].reservation.begin(BudgetPeriod(label: period, end: dayEnd))
         for offset in next[index]..<log.count { member.read(log[offset], at: Int64(offset), now: now) }
         next[index] = log.count
 
         waiting[index] = min(30, waiting[index] + demand * Self.step.inSeconds)
-        while waiting[index] >= 1, let permit = member.accounts[0].take(at: now) {
+        var units = unitsOfCall()
+        while waiting[index] >= 1, let permit = member.accounts[0].take(units, at: now) {
             member.accounts[0].noteMade(permit, as: "search", at: now)
             waiting[index] -= 1
-            calls[period, default: 0] += 1
+            calls[period, default: 0] += units
+            units = unitsOfCall()
         }
-        member.accounts[0].setWaiting(Int(waiting[index]))
+        member.accounts[0].setWaiting(Int(waiting[index]) * units)
 
         if let message = member.tick(at: now) {
             messages += 1
