@@ -1,5 +1,6 @@
 import LocationSearch
 import ProviderCalls
+import QuotaSharing
 import Resilience
 import SimulatedKafkaClients
 import WorkerRuntime
@@ -13,7 +14,7 @@ extension FleetPlan: CustomStringConvertible {
         \(ordering.rawValue), concurrency \(concurrency), \(requests.count) requests
         provider: responds in \(latency.lowerBound) to \(latency.upperBound) s, \(failures.short) fail, \
         limit \(rateLimit.map { "\($0.perSecond)/s, burst \($0.burst.short)" } ?? "none") (\(share)), whenOpen \(whenOpen.rawValue), \
-        \(callsPerDay.map { "\($0) calls per day" } ?? "no budget")
+        \(budgets.isEmpty ? "no budget" : budgets.map { "\($0.limit) of \($0.account)" }.joined(separator: ", "))
         \(mixture.map { "classes, floor \($0.batchFloor)\($0.hasTenants ? ", tenants" : ""), \($0.lookAheadBytes) bytes read ahead\($0.unconfirmedOutcomes.map { ", \($0) outcomes" } ?? "")\n" } ?? "")\
         messages: \(fateOfMessages); metadata of an offset: \(keepsMetadata ? "\(settings.doneSetBytes) bytes" : "none")\
         \(olderProcesses == 0 ? "" : ", and some processes are of an older version")

@@ -86,6 +86,8 @@ public struct FleetPlan: Sendable {
     var share: FleetShare
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
+    /// In addition to `callsPerDay`.
+    var monthBudget: MonthBudget?
     /// The provider's own limit, which the workers' settings do not contain.
     var quota: ProviderQuota?
     /// A provider in addition to Hot Pepper, to which the other settings of the plan apply.
@@ -213,6 +215,8 @@ public struct FleetPlan: Sendable {
         makeLateOffsets(&offsets)
         var hangs = seeds.fork()
         makeHungOffsets(&hangs)
+        var months = seeds.fork()
+        makeMonthBudget(&months)
     }
 
     /// Makes calls that send offsets hang, except in schedules with judged times that such calls would lengthen.

@@ -241,11 +241,19 @@ final class FleetWorld {
         return Logger(label: name) { _ in StoryLog { [weak self] line in self?.say("\(name): \(line)") } }
     }
 
-    /// The fleet's daily budget. A day has 20 s, so that a schedule has several.
-    static func budgetPolicy(of calls: Int, for loop: EventLoop) -> BudgetPolicy {
-        BudgetPolicy([Budget(.hotpepper, limit: calls)]) { now in
+    /// The fleet's budgets. A day has 20 s, so that a schedule has several.
+    static func budgetPolicy(_ budgets: [Budget], for loop: EventLoop) -> BudgetPolicy {
+        BudgetPolicy(budgets) { now in
             let day = dayOfBudget(at: loop.wallNow)
-            return [.hotpepper: [.day: BudgetPeriod(label: label(ofDay: day.number), end: now + .seconds(day.left))]]
+            let month = MonthBudget.month(ofDay: day.number)
+            let daysLeft = Double((month + 1) * MonthBudget.days - day.number - 1)
+            let monthEnd = now + .seconds(day.left + daysLeft * Self.day)
+            return [
+                .hotpepper: [
+                    .day: BudgetPeriod(label: label(ofDay: day.number), end: now + .seconds(day.left)),
+                    .month: BudgetPeriod(label: MonthBudget.label(month), end: monthEnd),
+                ]
+            ]
         }
     }
 

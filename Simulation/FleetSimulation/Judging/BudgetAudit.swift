@@ -1,7 +1,8 @@
 import Basics
+import LocationSearch
 import QuotaSharing
 
-/// An audit of the fleet topic's messages about a budget, written from docs/budgets.md and not with the workers' code.
+/// An audit of the fleet topic's messages about one account, written from docs/budgets.md and not with the workers' code.
 ///
 /// It computes how many calls each process was granted on each day, and how many calls the day may have.
 struct BudgetAudit {
@@ -16,24 +17,28 @@ struct BudgetAudit {
         var highestSince: Int
     }
 
-    /// A grant of calls to one process.
+    /// A grant to one process, in units.
     struct Grant {
         let time: Instant
         let process: String
         let day: String
-        let calls: Int
+        let units: Int
     }
 
     private(set) var grants: [Grant] = []
+    private let account: String
     private let limit: Int
     private var days: [String: Day] = [:]
     private var newest: [String: UInt64] = [:]
 
-    /// - Parameter limit: the daily budget in the settings of all members.
-    init(limit: Int) { self.limit = limit }
+    /// - Parameter budget: the same in the settings of all members.
+    init(_ budget: Budget) {
+        account = budget.account
+        limit = budget.limit
+    }
 
-    /// Returns the largest number of calls of a day that any order of records allows.
-    func mostCalls(on day: String) -> Int {
+    /// Returns the most units of a period that any order of records allows.
+    func mostUnits(on day: String) -> Int {
         guard let day = days[day] else { return limit }
         return day.allowedBefore + day.highestSince
     }
@@ -45,16 +50,16 @@ struct BudgetAudit {
         newest[message.sender] = message.number
         let process = message.sender.split(separator: "-").dropLast().joined(separator: "-")
 
-        for entry in message.entries {
+        for entry in message.entries where entry.account == account {
             var day = days[entry.period] ?? Day(highestSince: limit)
             day.taken -= min(day.taken, entry.giveBack)
             day.told += entry.made.values.reduce(0, +)
             let granted = min(entry.take, max(0, (day.ordered ?? limit) - day.taken))
             day.taken += granted
             days[entry.period] = day
-            grants.append(Grant(time: time, process: process, day: entry.period, calls: granted - entry.giveBack))
+            grants.append(Grant(time: time, process: process, day: entry.period, units: granted - entry.giveBack))
         }
-        if let order = message.order { take(order) }
+        if let order = message.order, order.account == account { take(order) }
     }
 
     private mutating func take(_ order: BudgetMessage.Order) {
@@ -74,53 +79,79 @@ struct BudgetAudit {
 }
 
 extension Judge {
-    /// Checks that each call was granted in the topic before it was made, and that the calls of a day do not exceed its budget.
-    mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
+    /// Checks that each call was granted in the topic before it was made, and that the calls of a period do not exceed a budget.
+    mutating func judgeBudgets(_ calls: [SimulatedProvider.Call]) {
         world.settleCounts()
-        var audit: BudgetAudit?
-        if let log = world.fleetLog {
-            var whole = BudgetAudit(limit: budget)
-            for (time, message) in log {
-                if case .budget(let message) = message { whole.read(message, at: time) }
+        if let limit = plan.callsPerDay {
+            let audit = audit(of: Budget(.hotpepper, limit: limit))
+            judgeTotals(calls, by: \.day, label: { FleetWorld.label(ofDay: $0) }) { [world] label in
+                audit?.mostUnits(on: label) ?? world.mostCallsByOrders(of: limit)
             }
-            audit = whole
+            if let audit { judgeGrants(calls, [(audit.grants, 1)]) }
         }
+        guard let month = plan.monthBudget else { return }
+        // A budget in money, and the free calls: each call is paid by one of them. Without the whole topic, the days on
+        // which the count was lost are known, but not what they have left of the month.
+        let accounts = month.budgets.compactMap { budget in
+            audit(of: budget).map { (audit: $0, price: budget.units(of: .hotpepper) ?? 1) }
+        }
+        guard !accounts.isEmpty else { return }
+        judgeTotals(calls, by: { MonthBudget.month(ofDay: $0.day) }, label: { MonthBudget.label($0) }) { label in
+            accounts.reduce(0) { $0 + $1.audit.mostUnits(on: label) / $1.price }
+        }
+        judgeGrants(calls, accounts.map { ($0.audit.grants, $0.price) })
+    }
 
-        // By the clock of the member that made the call: if it is ahead, its day begins early.
-        var days: [Int: Int] = [:]
+    private func audit(of budget: Budget) -> BudgetAudit? {
+        guard let log = world.fleetLog else { return nil }
+        var audit = BudgetAudit(budget)
+        for (time, message) in log {
+            if case .budget(let message) = message { audit.read(message, at: time) }
+        }
+        return audit
+    }
+
+    private mutating func judgeTotals(
+        _ calls: [SimulatedProvider.Call], by number: (SimulatedProvider.Call) -> Int, label: (Int) -> String,
+        most: (String) -> Int
+    ) {
+        // By the clock of the member that made the call: if it is ahead, its period begins early.
         let counted = calls.filter { call in
             world.budgetCount.counts(call) && !world.wasJustSet(call.member, at: call.time) && !call.isAtTurnOfDay
         }
-        for call in counted {
-            days[call.day, default: 0] += 1
+        let periods = Dictionary(grouping: counted, by: number).mapValues(\.count)
+        for (period, count) in periods.sorted(by: { $0.key < $1.key }) {
+            let label = label(period)
+            let most = most(label)
+            if count > most { find(.overBudget, "\(count) calls on \(label), of \(most)") }
         }
-        for (day, count) in days.sorted(by: { $0.key < $1.key }) {
-            let label = FleetWorld.label(ofDay: day)
-            let most = audit?.mostCalls(on: label) ?? world.mostCallsByOrders(of: budget)
-            if count > most { find(.overBudget, "\(count) calls on day \(day), of \(most)") }
-        }
-
-        if let audit { judgeGrants(calls, audit.grants) }
     }
 
-    private mutating func judgeGrants(_ calls: [SimulatedProvider.Call], _ grants: [BudgetAudit.Grant]) {
+    /// - Parameter accounts: the grants of each account that may pay a call, and the units of a call.
+    private mutating func judgeGrants(
+        _ calls: [SimulatedProvider.Call], _ accounts: [(grants: [BudgetAudit.Grant], price: Int)]
+    ) {
         for process in Set(calls.map(\.member)).sorted() {
-            let own = grants.filter { $0.process == process }
-            var next = own.startIndex
-            var (granted, made) = (0, 0)
+            let own = accounts.map { ($0.grants.filter { $0.process == process }, $0.price) }
+            var next = own.map { $0.0.startIndex }
+            var granted = own.map { _ in 0 }
+            var made = 0
             for call in calls where call.member == process {
-                while next < own.endIndex, own[next].time <= call.time {
-                    granted += max(0, own[next].calls)
-                    next += 1
+                for (index, (grants, _)) in own.enumerated() {
+                    while next[index] < grants.endIndex, grants[next[index]].time <= call.time {
+                        granted[index] += max(0, grants[next[index]].units)
+                        next[index] += 1
+                    }
                 }
                 made += 1
-                if made > granted {
-                    return find(.notGranted, "call \(made) of \(process), which had been granted \(granted)")
+                let affordable = zip(granted, own).reduce(0) { $0 + $1.0 / $1.1.1 }
+                if made > affordable {
+                    return find(.notGranted, "call \(made) of \(process), which had been granted \(affordable)")
                 }
             }
 
-            // At the end, returned calls count too.
-            let kept = own.reduce(0) { $0 + $1.calls }
+            // At the end, what was returned counts too.
+            let kept = own.reduce(0) { $0 + $1.0.reduce(0) { $0 + $1.units } / $1.1 }
             if made > kept { return find(.notGranted, "\(made) calls of \(process), which had reserved \(kept)") }
         }
     }

@@ -17,7 +17,7 @@ extension Judge {
         }
         judgeUse()
         judgeClasses()
-        if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
+        judgeBudgets(calls.filter { $0.provider == .hotpepper })
         judgeLifetimes(calls)
         judgeRepetitions(calls)
         judgePauses(calls)

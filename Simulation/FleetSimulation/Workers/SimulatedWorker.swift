@@ -164,9 +164,8 @@ final class SimulatedWorker: @unchecked Sendable {
             configuration, name: name, policies: policies,
             meters: meters, log: log)
         assembly.order = plan.providers
-        if let calls = plan.callsPerDay {
-            assembly.makeBudgets = { FleetWorld.budgetPolicy(of: calls, for: $0) }
-        }
+        let budgets = plan.budgets
+        if !budgets.isEmpty { assembly.makeBudgets = { FleetWorld.budgetPolicy(budgets, for: $0) } }
         assembly.onTransition = { provider, transition, _ in
             breakers.note(transition, of: provider)
             log.info("the breaker of \(provider.rawValue) is \(transition.to.rawValue)")

@@ -13,9 +13,9 @@ extension RecommendedTopic {
 
         /// The default retention times. Requests and errors must outlast a long weekend. Results are provider data,
         /// whose terms require little storage. Dead letters wait for a person, and perhaps for a release. Fleet
-        /// messages matter for seconds, and those about daily budgets for a day.
+        /// messages matter for seconds, and those about budgets for a month, in which perhaps no worker runs.
         static let retention: [Role: Duration] = [
-            .requests: day * 7, .results: day, .errors: day * 7, .deadLetters: day * 30, .fleet: day * 3,
+            .requests: day * 7, .results: day, .errors: day * 7, .deadLetters: day * 30, .fleet: day * 35,
         ]
         private static let day = Duration.seconds(86_400)
 
