@@ -56,6 +56,8 @@ final class FleetWorld {
     /// Requests of a deleted topic are kept under the name that `archiveRequests` gave it.
     var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
+    /// The time of the next `lookAtCare`.
+    private var nextLook = Instant(nanoseconds: 0)
     private var hangRandom = SeededGenerator(seed: 0)
     private var hangs = 0
     /// The effects of the fleet topic's faults on the budget's count.
@@ -141,6 +143,10 @@ final class FleetWorld {
     /// Runs the schedule up to the time at which everything must be answered.
     /// - Parameter isDone: called every now and then after the last fault.
     func run(isDone: () -> Bool) throws(SimulationError) {
+        func look() -> Bool {
+            lookAtCare()
+            return true
+        }
         for number in 0..<plan.members {
             after(Double.random(in: 0...0.5, using: &simulation.random)) { [self] in launch(number) }
         }
@@ -148,8 +154,19 @@ final class FleetWorld {
         for fault in plan.faults { after(fault.time) { [self] in strike(fault) } }
         after(plan.end) { [self] in heal() }
 
-        try simulation.run(for: .seconds(plan.end + 1))
-        while simulation.elapsed < .seconds(plan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
+        try simulation.run(for: .seconds(plan.end + 1), while: look)
+        while simulation.elapsed < .seconds(plan.patience), !isDone() {
+            try simulation.run(for: .seconds(1), while: look)
+        }
+    }
+
+    /// Looks at the lanes of all running processes. This adds no event, so the schedule stays the same.
+    private func lookAtCare() {
+        guard simulation.now >= nextLook else { return }
+        nextLook = simulation.now + CareWatch.interval
+        for worker in everyWorker where worker.state == .running {
+            for lane in worker.lanes { lane.lookAtCare(at: simulation.now) }
+        }
     }
 
     /// Drains all workers, and waits until they have ended or `time` has passed.

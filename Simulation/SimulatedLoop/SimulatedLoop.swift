@@ -39,6 +39,12 @@ public final class SimulatedLoop: Sendable {
 
     public var isKilled: Bool { unsafe driver.wasKilled }
 
+    /// True until the end of a freeze.
+    public var isFrozen: Bool { unsafe driver.frozenUntil > driver.simulation.now }
+
+    /// Reads the state of actors on the loop, between two of its iterations. `body` must not change anything.
+    public func inspect<Value>(_ body: () -> Value) -> Value { eventLoop.actAsThread(body) }
+
     /// Makes the loop report a file descriptor as ready in its next iteration, once, if it is watched then.
     public func report(_ fileDescriptor: Int32, readiness: Readiness) {
         driver.report(fileDescriptor, readiness: readiness)

@@ -23,6 +23,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private(set) var rebalancesUnderway = 0
     /// The number of commits in progress.
     private(set) var commitsUnderway = 0
+    /// The number of reads that returned records.
+    private(set) var reads = 0
     /// The time of the last assignment; `nil` before the first one.
     private(set) var lastAssignment: Instant?
     /// Called after a revocation with its partitions, its duration, and the time by which a rebalance had preceded it.
@@ -91,7 +93,10 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         while isReading {
             if let failure = consumer.failure { throw failure }
             let records = consumer.takeRecords(max: max)
-            if !records.isEmpty { return records }
+            if !records.isEmpty {
+                reads += 1
+                return records
+            }
             await withCheckedContinuation { reader = $0 }
         }
         return []
@@ -154,6 +159,9 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     }
 
     // MARK: - State
+
+    /// True while a record can be read and the lane does not read.
+    var hasUnreadRecords: Bool { reader == nil && consumer.failure == nil && consumer.hasRecords }
 
     /// True while a partition holds records that are not committed.
     var hasWork: Bool { consumer.positions.contains { ($0.committed ?? 0) < ($0.end ?? 0) } }

@@ -167,6 +167,7 @@ struct Judge {
         judgeSessions()
         judgeCalls()
         judgeResumption()
+        judgeCare()
         judgeEnds()
     }
 

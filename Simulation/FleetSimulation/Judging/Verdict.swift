@@ -36,6 +36,7 @@ public struct Verdict: Sendable, Hashable {
         case miscounted = "calls counted incorrectly"
         case calledInPause = "call during a requested pause"
         case calledThroughBreaker = "call while the breaker is open"
+        case delayedByCare = "partitions delayed by careful intake"
         case leaked = "resource leak"
         case resumedLate = "publishing resumed late"
         case stuck = "worker does not stop"

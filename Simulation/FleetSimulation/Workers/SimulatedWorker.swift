@@ -20,12 +20,19 @@ final class SimulatedLane: @unchecked Sendable {
     let assembled: AssembledLane
     let source: SimulatedSource
     let sinks: SinkFactory
+    var careWatch = CareWatch()
 
     init(loop: SimulatedLoop, assembled: AssembledLane, source: SimulatedSource, sinks: SinkFactory) {
         self.loop = loop
         self.assembled = assembled
         self.source = source
         self.sinks = sinks
+    }
+
+    /// Measures whether careful intake keeps the lane from reading.
+    func lookAtCare(at now: Instant) {
+        let status = loop.inspect { assembled.lane.assumeIsolated { $0.intakeStatus } }
+        careWatch.look(at: now, status, isFrozen: loop.isFrozen, source)
     }
 }
 

@@ -219,17 +219,23 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// calling thread acts as the loop's thread during the call.
     /// - Parameter rest: The idle time of the loop since the last iteration.
     package func takeTurn(after rest: Duration) {
+        actAsThread {
+            unsafe slept += rest
+            poller.wait(milliseconds: 0) { fileDescriptor, readiness in
+                guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
+                unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
+            }
+            runTimers()
+            runJobs()
+            if stopping.load(ordering: .acquiring), !hasJobs { end() }
+        }
+    }
+
+    /// Runs `body` while the calling thread acts as the thread of a loop without one.
+    package func actAsThread<Value>(_ body: () -> Value) -> Value {
         threadID.store(LoopThread.currentID, ordering: .relaxed)
         defer { threadID.store(0, ordering: .relaxed) }
-
-        unsafe slept += rest
-        poller.wait(milliseconds: 0) { fileDescriptor, readiness in
-            guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
-            unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
-        }
-        runTimers()
-        runJobs()
-        if stopping.load(ordering: .acquiring), !hasJobs { end() }
+        return body()
     }
 
     private var hasJobs: Bool {

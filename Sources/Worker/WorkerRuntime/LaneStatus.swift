@@ -68,6 +68,19 @@ package struct LaneStatus: Sendable, Hashable {
     package let longestPass: Duration
 }
 
+/// The conditions on which a lane takes records, at one moment.
+package struct IntakeStatus: Sendable, Hashable {
+    /// False while no request may begin, whatever its partition: the lane ends, an operator has paused intake, commits
+    /// are overdue, a topic refuses outcomes, or the lane's quota share is unknown.
+    package let isOpen: Bool
+    /// True if a further request may be taken.
+    package let hasRoom: Bool
+    /// The number of partitions whose records are kept for careful intake.
+    package let partitionsInCare: Int
+    /// True while a lane of the process runs a record in isolation, or is about to.
+    package let runsAlone: Bool
+}
+
 /// The phases in the life of a lane.
 enum LaneState {
     case running

@@ -59,8 +59,20 @@ extension WorkerLane {
 
     /// False while `waitUntilRequestsMayBegin` would wait.
     private func requestsMayBegin(isAlone: Bool = false) -> Bool {
-        state.isRunning && !gate.isPaused && rebalancing.isShareKnown && !carefulIntake.mustWait(isAlone: isAlone)
-            && rebalancing.fleet.isReady && delivery.outcomes.acceptsRequests
+        isOpen && !carefulIntake.mustWait(isAlone: isAlone)
+    }
+
+    /// False while no request may begin, whatever its partition.
+    private var isOpen: Bool {
+        state.isRunning && !gate.isPaused && rebalancing.isShareKnown && rebalancing.fleet.isReady
+            && delivery.outcomes.acceptsRequests
+    }
+
+    /// The conditions on which the lane takes records, for the simulation.
+    package var intakeStatus: IntakeStatus {
+        IntakeStatus(
+            isOpen: isOpen, hasRoom: waitingRoom != nil || gate.room > 0,
+            partitionsInCare: carefulIntake.partitionsInCare, runsAlone: carefulIntake.runsAlone)
     }
 
     /// Begins records. Keeps those of partitions that were just assigned, or whose former owners crashed.

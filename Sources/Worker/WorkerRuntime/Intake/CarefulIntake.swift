@@ -39,7 +39,7 @@ final class CarefulIntake {
     /// their time limit on this wait.
     var isOneAlone = false
     /// The number of partitions with kept records that are about to begin.
-    private var partitionsInCare = 0
+    private(set) var partitionsInCare = 0
     private var endOfCare = Condition()
     private var isCommitting = false
     private var isCommitDue = false

@@ -127,7 +127,8 @@ final class IntakeGate {
         return !isClosed && open < limits.open && unconfirmedBytes < limits.unconfirmedBytes - reserved
     }
 
-    private var room: Int { hasRoomForOutcome(of: .interactive) ? max(0, window.limit - inFlight) : 0 }
+    /// The number of requests that may be taken now.
+    var room: Int { hasRoomForOutcome(of: .interactive) ? max(0, window.limit - inFlight) : 0 }
 
     /// Adapts the window after its period, because it may grow although no request finishes meanwhile.
     private func watchWindow() {
