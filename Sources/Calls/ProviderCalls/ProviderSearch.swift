@@ -41,7 +41,8 @@ public final class ProviderSearch {
     /// Records the calls for the request; `nil` if none are recorded.
     public let context: RequestContext?
     private let completion: (inout SearchReport) -> Void
-    private unowned let worker: any SearchReporting
+    @usableFromInline
+    unowned let worker: any SearchReporting
     private(set) var tried: [ProviderID] = []
     /// The cost of the calls so far.
     var spent = CallCost()
@@ -64,6 +65,7 @@ public final class ProviderSearch {
         self.completion = completion
     }
 
+    @inlinable
     public func begin() { worker.begin(self) }
 
     /// Ends the search early. Its completion is called in a later job. Has no effect after the end.

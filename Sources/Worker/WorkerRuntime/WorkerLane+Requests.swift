@@ -31,18 +31,15 @@ extension WorkerLane {
 
     /// Starts a request: decodes its record, and begins its search.
     func start(_ request: RequestInProgress) {
-        switch runner.read(request) {
-        case .rejected(let rejection):
+        if let rejection = runner.read(request) {
             partitions.expectDeadLetter(of: request)
             end(request, with: rejection)
-        case .request(let decoded):
-            if request.partition.awaitsDeadLetter(before: request.slot) {
-                suspended.behindDeadLetters.append((request, decoded))
-                gate.leaveFlight()
-                Task(executorPreference: loop) { await self.startBehindDeadLetters() }
-            } else {
-                search(decoded, for: request)
-            }
+        } else if request.partition.awaitsDeadLetter(before: request.slot) {
+            suspended.behindDeadLetters.append(request)
+            gate.leaveFlight()
+            Task(executorPreference: loop) { await self.startBehindDeadLetters() }
+        } else {
+            search(for: request)
         }
     }
 
@@ -50,28 +47,23 @@ extension WorkerLane {
     /// in-flight permit, and its deadline does not run. The request cannot be passed to the task: see
     /// docs/internals/concurrency.md, 4.
     private func startBehindDeadLetters() async {
-        guard let (request, decoded) = suspended.behindDeadLetters.popFirst() else { return }
+        guard let request = suspended.behindDeadLetters.popFirst() else { return }
         await request.partition.waitForDeadLetters(before: request)
         guard request.fate != .abandoned else { return partitions.drop(request, calls: 0) }
         gate.returnToFlight()
-        search(decoded, for: request)
+        search(for: request)
     }
 
     /// Begins the search for a request. If no search is needed, the request ends at once.
-    private func search(_ decoded: DecodedRequest, for request: RequestInProgress) {
-        let outcome = runner.begin(decoded, of: request) { report in
+    private func search(for request: RequestInProgress) {
+        let outcome = runner.begin(request) { report in
             request.search.running = nil
             self.end(request, with: self.runner.end(request, with: &report))
         }
         if let outcome { end(request, with: outcome) }
     }
 
-    /// Starts the task of a call that the searches make.
-    func startCall() -> Task<Void, Never> {
-        Task.immediate(executorPreference: loop) { await self.makeNextCall() }
-    }
-
-    private func makeNextCall() async { await runner.searches?.makeNextCall() }
+    func makeNextCall() async { await runner.searches?.makeNextCall() }
 
     /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {

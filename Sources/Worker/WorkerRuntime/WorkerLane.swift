@@ -132,7 +132,9 @@ package actor WorkerLane {
         await prepare()
         guard state.isRunning else { return nil }
 
-        runner.searches?.startTask = { self.startCall() }
+        runner.searches?.startTask = {
+            Task.immediate(executorPreference: self.loop) { await self.makeNextCall() }
+        }
         carefulIntake.join { [weak self] in await self?.isQuiet ?? true }
         delivery.atLeastOnce?.onWaiting = { [unowned self] in
             Task(executorPreference: self.loop) { await self.deliverNext() }
@@ -238,7 +240,7 @@ package actor WorkerLane {
 /// docs/internals/concurrency.md, 4. Each list is in the order in which its tasks were started.
 struct SuspendedRequests {
     /// Requests that wait for the dead letters of earlier records.
-    var behindDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
+    var behindDeadLetters: Deque<RequestInProgress> = []
     /// Requests of watched partitions that begin once the brokers have the notes about them.
     var behindNotes: Deque<RequestInProgress> = []
     /// Requests that wait for their position in the order of outcomes.

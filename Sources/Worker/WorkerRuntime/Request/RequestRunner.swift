@@ -11,12 +11,6 @@ internal import Resilience
 ///
 /// Confined to its lane; not `Sendable`.
 final class RequestRunner {
-    /// A decoded record of a request topic, or the rejection of one.
-    enum DecodedRecord {
-        case request(DecodedRequest)
-        case rejected(OutgoingOutcome)
-    }
-
     private let interactor: SearchInteractor
     /// Makes the calls of the searches; `nil` if a test answers in its place.
     let searches: SearchWorker?
@@ -68,8 +62,9 @@ final class RequestRunner {
     }
 
     /// Decodes a request's record, and begins its trace.
-    func read(_ request: RequestInProgress) -> DecodedRecord {
-        if request.isSetAside { return .rejected(setAside(request)) }
+    /// - Returns: the outcome of a record that is no request, or is set aside; `nil` for a request.
+    func read(_ request: RequestInProgress) -> OutgoingOutcome? {
+        if request.isSetAside { return setAside(request) }
         #if DEBUG
             TrapHook.check(request.record)
         #endif
@@ -82,10 +77,10 @@ final class RequestRunner {
                 }
             request.keep(decoded)
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
-            return .request(decoded)
+            return nil
         } catch {
             if error.outcome != nil { reportLoopback(request) }
-            return .rejected(rejection(of: request, error))
+            return rejection(of: request, error)
         }
     }
 
@@ -145,14 +140,14 @@ final class RequestRunner {
         return ProducerRecord(letter, topics: topics)
     }
 
-    /// Starts the search for a request.
+    /// Starts the search for a request that `read` has decoded.
     /// - Parameter completion: called once on the loop with the result, possibly before this function returns. Not
     ///   called if an outcome is returned.
     /// - Returns: the outcome of a request for which no search starts.
     func begin(
-        _ decoded: DecodedRequest, of request: RequestInProgress,
-        then completion: @escaping (inout SearchReport) -> Void
+        _ request: RequestInProgress, then completion: @escaping (inout SearchReport) -> Void
     ) -> OutgoingOutcome? {
+        let decoded = decoded(of: request)
         request.search.receivedAt = loop.wallNow
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
@@ -166,6 +161,11 @@ final class RequestRunner {
             leaveSession(decoded.request.sessionID, request)
             return write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
         }
+    }
+
+    private func decoded(of request: RequestInProgress) -> DecodedRequest {
+        guard let decoded = request.decoded else { preconditionFailure("a search without a decoded request") }
+        return decoded
     }
 
     /// Begins the search's span, and registers the search with its session.
@@ -189,7 +189,7 @@ final class RequestRunner {
 
     /// Ends the search's registration with its session, and encodes the outcome.
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
-        guard let decoded = request.decoded else { preconditionFailure("a search without a decoded request") }
+        let decoded = decoded(of: request)
         leaveSession(decoded.request.sessionID, request)
         if request.fate == .superseded {
             meters.calls.countWasted(report.attempts)
