@@ -241,6 +241,7 @@ extension SearchRequest {
             && category.isSpelt(as: other.category) && keyword.isSpelt(as: other.keyword)
             && language.isSpelt(as: other.language) && pageToken.isSpelt(as: other.pageToken)
             && placeID.isSpelt(as: other.placeID)
+            && hasOptions == other.hasOptions && (!hasOptions || options.areSpelt(as: other.options))
     }
 }
 

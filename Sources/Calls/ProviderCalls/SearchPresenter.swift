@@ -30,7 +30,8 @@ public struct SearchPresenter: Sendable {
             places.measureDistances(from: centre)
             search = SearchOutcome.Search(
                 category: request.category, location: centre,
-                radiusMeters: answer.radiusMeters ?? request.radiusMeters)
+                radiusMeters: answer.radiusMeters ?? request.radiusMeters,
+                categories: request.hasOptions ? request.options.categories : [])
         }
 
         // The token in the request is not part of the search's identity, so it may still be there.

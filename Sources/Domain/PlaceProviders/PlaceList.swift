@@ -72,13 +72,40 @@ extension JSONReader {
         return url
     }
 
-    /// Reads an array's texts as the types of `place`; none if the value is not an array.
-    mutating func wantedTypes(of place: inout Places.Row, in places: inout Places) throws(JSONError) {
-        place.types = Places.Types()
-        guard try enterArray() else { return }
+    /// Reads an array's texts as the types of a place, or as its opening hours; none if the value is not an array.
+    mutating func wantedTexts(in places: inout Places) throws(JSONError) -> Places.Types {
+        var list = Places.Types()
+        guard try enterArray() else { return list }
         while try nextElement() {
-            if let type = try wanted(in: &places) { places.add(type, to: &place) }
+            if let text = try wanted(in: &places) { places.add(text, to: &list) }
         }
+        return list
+    }
+
+    /// Reads the status of a business at Google; `nil` for one that is unknown to this version.
+    mutating func businessStatus() throws(JSONError) -> BusinessStatus? {
+        guard let text = try text() else { return nil }
+        switch text {
+        case "OPERATIONAL": return .operational
+        case "CLOSED_TEMPORARILY": return .closedTemporarily
+        case "CLOSED_PERMANENTLY": return .closedPermanently
+        default: return nil
+        }
+    }
+
+    /// Reads a place's usual opening hours at Google. The members have other names in its older API.
+    /// - Returns: whether the place is open now; `nil` if the answer does not contain it.
+    mutating func usualHours(of place: inout Places.Row, in places: inout Places) throws(JSONError) -> Bool? {
+        var openNow: Bool?
+        guard try enterObject() else { return nil }
+        while let key = try nextKey() {
+            switch key {
+            case "openNow", "open_now": openNow = try bool()
+            case "weekdayDescriptions", "weekday_text": place.openingHours = try wantedTexts(in: &places)
+            default: try skip()
+            }
+        }
+        return openNow
     }
 
     /// Reads the strings of an array; none if the value is not an array.

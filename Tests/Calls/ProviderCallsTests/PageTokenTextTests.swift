@@ -48,6 +48,33 @@ struct PageTokenTextTests {
         #expect(origins[0] == origins[1])
     }
 
+    /// `include` only adds to the places of a page.
+    @Test func `The order and the types belong to a search`() throws {
+        let options = [
+            SearchOptions(), SearchOptions(ranking: .distance), SearchOptions(ranking: .popularity),
+            SearchOptions(categories: ["cafe"]), SearchOptions(categories: ["cafe", "bar"]),
+            SearchOptions(categories: ["bar", "cafe"]), SearchOptions(excludedCategories: ["bar"]),
+            SearchOptions(categories: ["cafe"], excludedCategories: ["bar"]),
+        ]
+        func digest(_ options: SearchOptions) -> SearchDigest {
+            var search = Self.search
+            search.options = options
+            return SearchDigest(of: search)
+        }
+        #expect(Set(options.map(digest)).count == options.count)
+        for var option in options {
+            let plain = digest(option)
+            option.parts = [.openingHours]
+            #expect(digest(option) == plain)
+        }
+
+        var next = Self.search
+        next.options = SearchOptions(ranking: .distance)
+        next.pageToken = PageToken("21", of: .googlePlaces, for: Self.search).text
+        let error = #expect(throws: SearchError.self) { try next.addressedToProviders() }
+        #expect(error?.member == "pageToken")
+    }
+
     @Test func `Digests of many searches differ`() {
         var digests: Set<SearchDigest> = []
         for latitude in 0..<100 {

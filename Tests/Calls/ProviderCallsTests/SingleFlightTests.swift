@@ -57,10 +57,12 @@ struct SingleFlightTests {
         var statistics: SingleFlight.Statistics { flight?.statistics ?? SingleFlight.Statistics() }
 
         func ask(
-            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5), usefulFor: Duration? = nil
+            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5), usefulFor: Duration? = nil,
+            _ options: SearchOptions = SearchOptions()
         ) {
             guard let flight else { return }
-            let request = SearchRequest(requestID: "r", keyword: key)
+            var request = SearchRequest(requestID: "r", keyword: key)
+            request.options = options
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
             let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
             let search = ProviderSearch(
@@ -249,6 +251,26 @@ struct SingleFlightTests {
             time.run(for: .seconds(5))
             #expect(callers.calls == 2)
             #expect(callers.endings["b"] == .value(2, isShared: false))
+        }
+    }
+
+    static let options = [
+        SearchOptions(ranking: .distance), SearchOptions(ranking: .popularity), SearchOptions(categories: ["cafe"]),
+        SearchOptions(categories: ["cafe", "bar"]), SearchOptions(excludedCategories: ["cafe"]),
+        SearchOptions(parts: [.openingHours]), SearchOptions(categories: ["\u{304C}"]),
+        SearchOptions(categories: ["\u{304B}\u{3099}"]),
+    ]
+    @Test func `Requests share a call only if they want the same options`() {
+        world { time, callers in
+            callers.ask("none")
+            for (number, option) in Self.options.enumerated() {
+                for name in ["first", "second"] { callers.ask("\(name) \(number)", "key", option) }
+            }
+            time.run(for: .seconds(5))
+            #expect(callers.calls == 1 + Self.options.count)
+            for number in Self.options.indices {
+                #expect(callers.endings["second \(number)"] == .value(2 + number, isShared: true))
+            }
         }
     }
 

@@ -156,7 +156,7 @@ struct ProviderRequestTests {
             details.map(\.url) == [
                 "https://old.test/maps/api/place/details/json?place_id=ChIJ%20x&fields=place_id%2Cname%2Cformatted_address%2Cvicinity"
                     + "%2Cgeometry%2Flocation%2Ctypes%2Crating%2Cuser_ratings_total%2Cprice_level%2Copening_hours%2Fopen_now"
-                    + "%2Curl%2Cwebsite%2Cphotos&language=ja&key=\(Self.key)"
+                    + "%2Curl%2Cwebsite%2Cphotos%2Cbusiness_status&language=ja&key=\(Self.key)"
             ])
         let photo = await Self.sent(
             .googlePlacesLegacy, Providers.photo("p1"),

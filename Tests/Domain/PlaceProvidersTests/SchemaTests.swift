@@ -29,7 +29,7 @@ struct SchemaTests {
     private static let google = [
         #"{"places":[{"id":~,"name":~,"displayName":{"text":~},"formattedAddress":~,"shortFormattedAddress":~,"#
             + #""location":{"latitude":~,"longitude":~},"types":[~,~],"primaryType":~,"googleMapsUri":~,"websiteUri":~,"rating":~,"#
-            + #""userRatingCount":~,"priceLevel":~,"currentOpeningHours":{"openNow":~},"attributions":[{"provider":~}]},"#
+            + #""userRatingCount":~,"priceLevel":~,"currentOpeningHours":{"openNow":~},"businessStatus":~,"regularOpeningHours":{"weekdayDescriptions":[~,~]},"attributions":[{"provider":~}]},"#
             + #"{"id":"b","rating":~,"userRatingCount":~,"googleMapsUri":~}],"nextPageToken":~}"#,
         #"{"id":~,"displayName":{"text":~},"location":{"latitude":~,"longitude":~},"websiteUri":~,"rating":~,"#
             + #""photos":[{"name":"places/x/photos/y","authorAttributions":[{"displayName":~}]}],"photoUri":~}"#,
@@ -38,7 +38,7 @@ struct SchemaTests {
     private static let legacy = [
         #"{"status":"OK","html_attributions":[~],"next_page_token":~,"results":[{"place_id":~,"name":~,"vicinity":~,"#
             + #""geometry":{"location":{"lat":~,"lng":~}},"types":[~],"rating":~,"user_ratings_total":~,"price_level":~,"#
-            + #""opening_hours":{"open_now":~},"url":~,"website":~},{"place_id":"b","price_level":~,"rating":~,"website":~}]}"#,
+            + #""opening_hours":{"open_now":~,"weekday_text":[~]},"business_status":~,"url":~,"website":~},{"place_id":"b","price_level":~,"rating":~,"website":~}]}"#,
         #"{"status":"OK","result":{"place_id":~,"name":~,"url":~,"website":~,"photos":[{"photo_reference":"r"}]},"#
             + #""result":{"place_id":"c","name":~},"results":[{"place_id":"d","name":"d"}]}"#,
         #"{"status":~,"error_message":~}"#,

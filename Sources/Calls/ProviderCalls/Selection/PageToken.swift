@@ -119,7 +119,7 @@ extension SearchRequest {
             throw .invalid(
                 "pageToken",
                 expected:
-                    "the same category, location, radiusMeters, keyword, language and openNow as in the search that it continues; leave it out for a new search"
+                    "the same category, categories, excludeCategories, rankBy, location, radiusMeters, keyword, language and openNow as in the search that it continues; leave it out for a new search"
             )
         }
 

@@ -3,12 +3,12 @@ internal import LocationSearch
 
 /// A 48-bit digest that identifies a search: the same for all pages of the search, in every process and version.
 ///
-/// It covers category, location, radius, keyword, language and whether only open places are wanted. Google's text search
+/// It covers categories, location, radius, keyword, language, order, and whether only open places are wanted. Google's text search
 /// refuses a token if any of them differs. Its legacy service ignores them and continues the first search. Hot Pepper's
 /// token is only an offset into any list. So a change would lead to an error, to unrelated places or to gaps.
 ///
 /// The limit may change from page to page: Google ignores the page size in its comparison, and an offset fits any size.
-/// Members that concern the request and not the search may change too: id, session, timeout.
+/// Members that concern the request and not the search may change too: id, session, timeout, `include`.
 ///
 /// Two searches share a digest by accident once in 2.8e14 pairs. FNV-1a (Fowler, Noll, Vo) is quick and easy to forge,
 /// which is harmless here: see ``PageToken``.
@@ -27,6 +27,7 @@ struct SearchDigest: Hashable {
             hash.add(Self.rounded(location.latitude))
             hash.add(Self.rounded(location.longitude))
         }
+        if search.hasOptions { hash.add(search.options) }
         bits = (hash.value ^ hash.value >> 48) & Self.mask
     }
 
@@ -67,6 +68,18 @@ private struct FNV1a {
             add(byte: UInt8(truncatingIfNeeded: rest))
             rest >>= 8
         }
+    }
+
+    /// Adds nothing for a search without these members, so that tokens from before they existed stay valid.
+    mutating func add(_ options: SearchOptions) {
+        guard !options.categories.isEmpty || !options.excludedCategories.isEmpty || options.ranking != nil else {
+            return
+        }
+        for list in [options.categories, options.excludedCategories] {
+            add(UInt64(list.count))
+            for category in list { add(category) }
+        }
+        add(options.ranking?.rawValue)
     }
 
     private mutating func add(byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }

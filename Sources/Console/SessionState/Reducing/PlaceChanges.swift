@@ -97,5 +97,7 @@ extension Place {
         ratingCount = details.ratingCount ?? ratingCount
         priceLevel = details.priceLevel ?? priceLevel
         openNow = details.openNow ?? openNow
+        businessStatus = details.businessStatus ?? businessStatus
+        openingHours = details.openingHours.isEmpty ? openingHours : details.openingHours
     }
 }

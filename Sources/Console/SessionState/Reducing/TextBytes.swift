@@ -6,7 +6,7 @@ import LocationSearch
 extension SearchRequest {
     var textBytes: Int {
         let texts = [requestID, category] + [sessionID, placeID, keyword, language, pageToken].compactMap(\.self)
-        return texts.textBytes
+        return (texts + options.categories + options.excludedCategories).textBytes
     }
 }
 
@@ -23,6 +23,7 @@ extension OutcomeEvent.Body {
         case .completed(let result):
             result.places.byteCount + result.attributions.textBytes
                 + [result.nextPageToken, result.photoURL, result.search?.category].compactMap(\.self).textBytes
+                + (result.search?.categories ?? []).textBytes
         case .failed(let failure):
             ([failure.code, failure.message]
                 + [failure.providerStatus, failure.member, failure.limit].compactMap(\.self)).textBytes

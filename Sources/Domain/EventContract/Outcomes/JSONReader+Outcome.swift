@@ -33,17 +33,20 @@ extension JSONReader {
 
     mutating func search() throws(JSONError) -> SearchOutcome.Search? {
         var (category, location, radius) = (nil as String?, nil as Coordinate?, nil as Double?)
+        var categories: [String] = []
         guard try enterObject() else { return nil }
         while let key = try nextKey() {
             switch key {
             case "category": category = try string()
             case "location": location = try coordinate()
             case "radiusMeters": radius = try double()
+            case "categories": categories = try strings()
             default: try skip()
             }
         }
         guard let category, let location, let radius else { return nil }
-        return SearchOutcome.Search(category: category, location: location, radiusMeters: radius)
+        return SearchOutcome.Search(
+            category: category, location: location, radiusMeters: radius, categories: categories)
     }
 
     /// Reads a place. It must have an id, a name and a known provider.
@@ -67,6 +70,8 @@ extension JSONReader {
             case "ratingCount": place.ratingCount = try int()
             case "priceLevel": place.priceLevel = try int()
             case "openNow": place.openNow = try bool()
+            case "businessStatus": place.businessStatus = try string().flatMap(BusinessStatus.init)
+            case "openingHours": place.openingHours = try strings()
             default: try skip()
             }
         }

@@ -39,14 +39,7 @@ extension JSONWriter {
         member("name", utf8: places.utf8(place.name))
         if let category = place.category { member("category", utf8: places.utf8(category)) }
 
-        let types = places.types(of: place)
-        if !types.isEmpty {
-            key("types")
-            beginArray()
-            for index in types.indices { value(utf8: places.utf8(types[index])) }
-            endArray()
-        }
-
+        member("types", place.types, of: places)
         if let location = place.location { member("location", location) }
         // A street address is not accurate to less than a metre.
         member("distanceMeters", place.distanceMeters.flatMap(\.wholeMeters))
@@ -58,7 +51,19 @@ extension JSONWriter {
         member("ratingCount", place.ratingCount)
         member("priceLevel", place.priceLevel)
         member("openNow", place.openNow)
+        if let status = place.businessStatus { member("businessStatus", status.rawValue) }
+        member("openingHours", place.openingHours, of: places)
         endObject()
+    }
+
+    @inline(__always)
+    private mutating func member(_ name: StaticString, _ list: Places.Types, of places: borrowing Places) {
+        let texts = places.texts(in: list)
+        guard !texts.isEmpty else { return }
+        key(name)
+        beginArray()
+        for index in texts.indices { value(utf8: places.utf8(texts[index])) }
+        endArray()
     }
 
     // Inlined, because a key with a name known at compile time is written directly.
@@ -80,6 +85,7 @@ extension JSONWriter {
         member("category", search.category)
         member("location", search.location)
         member("radiusMeters", search.radiusMeters)
+        member("categories", search.categories)
         endObject()
     }
 

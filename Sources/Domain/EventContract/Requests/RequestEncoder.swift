@@ -35,7 +35,12 @@ public struct RequestEncoder: ~Copyable {
         json.member("requestId", request.requestID)
         json.member("operation", request.operation.rawValue)
         json.member("provider", request.provider.named?.rawValue ?? "auto")
-        json.member("category", request.category)
+        let options = request.options
+        if options.categories.isEmpty { json.member("category", request.category) }
+        json.member("categories", options.categories)
+        json.member("excludeCategories", options.excludedCategories)
+        json.member("rankBy", options.ranking?.rawValue)
+        json.member("include", options.parts.map(\.rawValue).sorted())
         if let location = request.location { json.member("location", location) }
         json.member("radiusMeters", request.radiusMeters)
         json.member("keyword", request.keyword)

@@ -18,7 +18,7 @@ struct RequestMembers {
     private(set) var operation: SearchOperation?
     private(set) var provider: ProviderChoice?
     private(set) var sessionID: String?
-    private var category: String?
+    private(set) var category: String?
     private var area = Area()
     private var keyword: String?
     private var language: String?
@@ -27,6 +27,8 @@ struct RequestMembers {
     private var pageToken: String?
     private var placeID: String?
     private var timeoutMilliseconds: Int?
+    /// `nil` if none of its members was read.
+    var options: SearchOptions?
     /// The class in the request's `priority`. Used only if its topic allows a choice, so an invalid class is not refused here.
     private(set) var requestedClass = RequestedClass.none
     /// The refusals of members with a wrong type, in the order in which they were read.
@@ -80,6 +82,11 @@ struct RequestMembers {
                     of: "timeoutMs", expected: "an integer from 1 to 60000", from: &reader)
             case "priority":
                 requestedClass = try readClass(from: &reader)
+            // Last, so that they cost other requests nothing.
+            case "categories": try readTypes("categories", into: \.categories, from: &reader)
+            case "excludeCategories": try readTypes("excludeCategories", into: \.excludedCategories, from: &reader)
+            case "rankBy": try readRanking(from: &reader)
+            case "include": try readParts(from: &reader)
             default: try reader.skip()
             }
         }
@@ -89,7 +96,7 @@ struct RequestMembers {
     private static let operations = oneOf(SearchOperation.allCases.map(\.rawValue))
     private static let providers = oneOf(ProviderID.allCases.map(\.rawValue) + ["auto"])
 
-    private static func oneOf(_ names: [String]) -> String { "one of " + names.joined(separator: ", ") }
+    static func oneOf(_ names: [String]) -> String { "one of " + names.joined(separator: ", ") }
 
     /// Makes the request from what was read, with the contract's defaults for missing members.
     /// - Parameter id: `requestID`, or its replacement.
@@ -101,15 +108,16 @@ struct RequestMembers {
         let problem = problems.first { operation == .search || !$0.isAbout("location") }
         if let problem { throw problem }
 
-        return try SearchRequest(
+        var request = SearchRequest(
             requestID: id, operation: operation, provider: provider ?? .auto,
             category: category ?? SearchRequest.defaultCategory,
             location: operation == .search ? try coordinate() : nil,
             radiusMeters: area.radiusMeters ?? SearchRequest.defaultRadiusMeters,
             keyword: keyword, language: language, openNow: openNow, limit: limit ?? SearchRequest.defaultLimit,
             pageToken: pageToken,
-            placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) }
-        ).validated()
+            placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) })
+        if let options { try apply(options, to: &request) }
+        return try request.validated()
     }
 
     private func coordinate() throws(SearchError) -> Coordinate? {
@@ -173,7 +181,7 @@ struct RequestMembers {
     }
 
     /// - Parameter parse: returns the choice with this name; `nil` for an unknown name.
-    private mutating func choice<Choice>(
+    mutating func choice<Choice>(
         of member: String, expected: String, from reader: inout JSONReader,
         parse: (borrowing JSONText) -> Choice?
     ) throws(JSONError) -> Choice? {
@@ -241,12 +249,12 @@ struct RequestMembers {
 
     // MARK: Problems
 
-    private mutating func refuse(_ member: String, expected: String) {
+    mutating func refuse(_ member: String, expected: String) {
         problems.append(.invalid(member, expected: expected))
     }
 
     /// Drops the problems of an earlier member with the same name: if a name repeats, the last member counts.
-    private mutating func forget(_ member: String) {
+    mutating func forget(_ member: String) {
         if !problems.isEmpty { problems.removeAll { $0.isAbout(member) } }
     }
 }

@@ -38,11 +38,14 @@ public struct SearchOutcome: Sendable, Hashable {
         public var location: Coordinate
         /// The radius in metres, after the provider's rounding.
         public var radiusMeters: Double
+        /// The request's `categories`, of which `category` is the first; empty if it had none.
+        public var categories: [String]
 
-        public init(category: String, location: Coordinate, radiusMeters: Double) {
+        public init(category: String, location: Coordinate, radiusMeters: Double, categories: [String] = []) {
             self.category = category
             self.location = location
             self.radiusMeters = radiusMeters
+            self.categories = categories
         }
     }
 

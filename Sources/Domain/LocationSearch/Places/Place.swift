@@ -29,6 +29,17 @@ public struct Place: Sendable, Hashable {
     public var priceLevel: Int?
     /// True if the place was open at the time of the answer.
     public var openNow: Bool?
+    /// The provider's report that the business is open or closed, apart from its hours.
+    public var businessStatus: BusinessStatus?
+    /// The usual opening hours: one line for each weekday, in the provider's words and the language of the answer.
+    public var openingHours: [String] = []
+}
+
+/// The state of a business. Raw values are contract: add, never rename.
+public enum BusinessStatus: String, CaseIterable, Sendable, Hashable {
+    case operational
+    case closedTemporarily = "closed-temporarily"
+    case closedPermanently = "closed-permanently"
 }
 
 extension Place {

@@ -33,7 +33,7 @@ public struct Places: Sendable {
         }
     }
 
-    /// The types of one place, which are adjacent in their list.
+    /// The types of one place, or the lines of its opening hours, which are adjacent in their list.
     public struct Types: Sendable {
         fileprivate var start: UInt32 = 0
         fileprivate var count: UInt32 = 0
@@ -59,6 +59,8 @@ public struct Places: Sendable {
         public var ratingCount: Int?
         public var priceLevel: Int?
         public var openNow: Bool?
+        public var businessStatus: BusinessStatus?
+        public var openingHours = Types()
 
         public init(provider: ProviderID) { self.provider = provider }
     }
@@ -97,12 +99,12 @@ public struct Places: Sendable {
 
     public mutating func add(_ text: String) -> Text { add { $0.append(contentsOf: text.utf8) } }
 
-    /// - Parameter place: the next row to be appended. All its types must be added consecutively.
-    public mutating func add(_ type: Text, to place: inout Row) {
-        if place.types.count == 0 { place.types.start = UInt32(clamping: types.count) }
-        types.append(type)
-        place.types.count += 1
-        assert(place.types.range.upperBound == types.count)
+    /// - Parameter list: of the next row to be appended. All its texts must be added consecutively.
+    public mutating func add(_ text: Text, to list: inout Types) {
+        if list.count == 0 { list.start = UInt32(clamping: types.count) }
+        types.append(text)
+        list.count += 1
+        assert(list.range.upperBound == types.count)
     }
 
     /// - Parameter place: a row whose texts and types were added to this list.
@@ -113,7 +115,7 @@ public struct Places: Sendable {
         row.id = add(place.id)
         row.name = add(place.name)
         row.category = place.category.map { add($0) }
-        for type in place.types { add(add(type), to: &row) }
+        for type in place.types { add(add(type), to: &row.types) }
         row.location = place.location
         row.distanceMeters = place.distanceMeters
         row.address = place.address.map { add($0) }
@@ -123,6 +125,8 @@ public struct Places: Sendable {
         row.ratingCount = place.ratingCount
         row.priceLevel = place.priceLevel
         row.openNow = place.openNow
+        row.businessStatus = place.businessStatus
+        for line in place.openingHours { add(add(line), to: &row.openingHours) }
         append(row)
     }
 
@@ -211,7 +215,7 @@ public struct Places: Sendable {
     }
 
     @_lifetime(borrow self)
-    public func types(of place: Row) -> Span<Text> { types.span.extracting(place.types.range) }
+    public func texts(in list: Types) -> Span<Text> { types.span.extracting(list.range) }
 
     public func firstType(of place: Row) -> Text? { place.types.count == 0 ? nil : types[place.types.range.lowerBound] }
 
@@ -224,12 +228,13 @@ extension Places: RandomAccessCollection {
 
     public subscript(index: Int) -> Place {
         let row = rows[index]
-        let types = types(of: row)
+        let (types, hours) = (texts(in: row.types), texts(in: row.openingHours))
         return Place(
             id: string(row.id), provider: row.provider, name: string(row.name), category: row.category.map(string),
             types: types.indices.map { string(types[$0]) }, location: row.location, distanceMeters: row.distanceMeters,
             address: row.address.map(string), imageURL: row.imageURL.map(string), url: row.url.map(string),
-            rating: row.rating, ratingCount: row.ratingCount, priceLevel: row.priceLevel, openNow: row.openNow)
+            rating: row.rating, ratingCount: row.ratingCount, priceLevel: row.priceLevel, openNow: row.openNow,
+            businessStatus: row.businessStatus, openingHours: hours.indices.map { string(hours[$0]) })
     }
 }
 

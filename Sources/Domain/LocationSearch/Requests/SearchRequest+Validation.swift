@@ -3,6 +3,8 @@ extension SearchRequest {
     /// - Throws: `invalid-request` with the first member out of range and its expected range.
     public consuming func validated() throws(SearchError) -> SearchRequest {
         try Self.check("requestId", requestID, length: 1...128)
+        // First, because `category` may be one of its categories.
+        if hasOptions { try Self.check(options, category: category) }
         try Self.check("category", category, length: 1...64)
         try Self.check("keyword", keyword, length: 1...256)
         try Self.check("language", language, length: 1...35)
@@ -34,6 +36,25 @@ extension SearchRequest {
             }
         }
         return self
+    }
+
+    @inline(never)
+    private static func check(_ options: SearchOptions, category: String) throws(SearchError) {
+        for (member, list) in [("categories", options.categories), ("excludeCategories", options.excludedCategories)] {
+            let areFull = list.allSatisfy { $0 != SearchOptions.primaryPrefix }
+            guard list.count <= 50, areFull else { throw .invalid(member, expected: "an array of 1 to 50 types") }
+            for type in list { try check(member, type, length: 1...64) }
+        }
+
+        let primaries = options.categories.count { SearchOptions.primaryType(of: $0) != nil }
+        guard primaries == 0 || primaries == options.categories.count else {
+            throw .invalid(
+                "categories", expected: "the prefix \"\(SearchOptions.primaryPrefix)\" in all types or in none")
+        }
+        let wanted = options.categories.isEmpty ? [category] : options.categories
+        guard !options.excludedCategories.contains(where: wanted.contains) else {
+            throw .invalid("excludeCategories", expected: "only types that the search does not ask for")
+        }
     }
 
     /// Characters are Unicode scalars, as in JSON Schema's `maxLength`; for ASCII they are bytes.

@@ -25,7 +25,7 @@ public struct SearchRequest: Sendable, Hashable {
     /// The operation: a search for places, the details of one, or its picture.
     public var operation: SearchOperation
     public var provider: ProviderChoice
-    /// `restaurant`, `hospital` or a provider's own type. 1...64 characters.
+    /// `restaurant`, `hospital` or a provider's own type. 1...64 characters. Not used for a search if `options` has categories.
     public var category: String
     /// The position to search around. Required for a search, `nil` otherwise.
     public var location: Coordinate?
@@ -47,6 +47,8 @@ public struct SearchRequest: Sendable, Hashable {
     public var sessionID: String?
     /// The time limit of the request, 1 ms...60 s; `nil`: the worker's default.
     public var timeout: Duration?
+    /// `nil` for a request without options, as most are.
+    var optionsBox: SearchOptions.Box?
 
     /// Makes a request; omitted values have the contract's defaults. Check it with `validated()` before it is sent.
     public init(

@@ -7,12 +7,10 @@ internal import LocationSearch
 public struct GooglePlacesFields: Sendable, Hashable {
     /// The setting as written, without blanks.
     public let text: String
-    let nearbyMask: String
-    let textMask: String
-    let detailsMask: String
-    let nearbyClass: PriceClass
-    let textClass: PriceClass
-    let detailsClass: PriceClass
+    /// The masks and price classes of most requests.
+    private let plain: GooglePlacesMasks
+    /// The same for requests with `include`.
+    private let extended: [Set<SearchOptions.Part>: GooglePlacesMasks]
 
     /// All fields that a result can have.
     public static let enterprise = GooglePlacesFields(
@@ -62,28 +60,17 @@ public struct GooglePlacesFields: Sendable, Hashable {
 
     private init(_ text: String, search: [GooglePlacesField], details: [GooglePlacesField]) {
         self.text = text
-        nearbyMask = search.map { "places.\($0.path)" }.joined(separator: ",")
-        textMask = nearbyMask + ",nextPageToken"
-        detailsMask = details.map(\.path).joined(separator: ",")
+        let sets: [Set<SearchOptions.Part>] = [[.businessStatus], [.openingHours], [.businessStatus, .openingHours]]
+        plain = GooglePlacesMasks(search: search, details: details, including: [])
+        extended = sets.reduce(into: [:]) {
+            $0[$1] = GooglePlacesMasks(search: search, details: details, including: $1)
+        }
+    }
 
-        nearbyClass =
-            switch search.map(\.nearbySearchTier).max() {
-            case .enterprise: .nearbySearchEnterprise
-            default: .nearbySearchPro
-            }
-        textClass =
-            switch search.map(\.textSearchTier).max() {
-            case .enterprise: .textSearchEnterprise
-            case .essentials, .pro: .textSearchPro
-            case .idsOnly, nil: .textSearchIDsOnly
-            }
-        detailsClass =
-            switch details.map(\.tier).max() {
-            case .enterprise: .placeDetailsEnterprise
-            case .pro: .placeDetailsPro
-            case .essentials: .placeDetailsEssentials
-            case .idsOnly, nil: .placeDetailsIDsOnly
-            }
+    /// Returns the masks and price classes of calls for a request.
+    @inline(__always)
+    func masks(for request: borrowing SearchRequest) -> GooglePlacesMasks {
+        request.hasOptions ? extended[request.options.parts] ?? plain : plain
     }
 }
 

@@ -19,7 +19,11 @@ struct GooglePlacesRequests {
     func nearby(_ request: SearchRequest) -> HTTPRequest {
         var body = JSONWriter(capacity: 512)
         body.beginObject()
-        body.member("includedTypes", [request.category])
+        if request.hasOptions {
+            Self.writeTypes(of: request, to: &body)
+        } else {
+            body.member("includedTypes", [request.category])
+        }
         body.member("maxResultCount", min(request.limit, 20))
         body.member("languageCode", request.language)
         if let centre = request.location {
@@ -34,7 +38,17 @@ struct GooglePlacesRequests {
             body.endObject()
         }
         body.endObject()
-        return post("/v1/places:searchNearby", body: body.finish(), mask: fields.nearbyMask)
+        return post("/v1/places:searchNearby", body: body.finish(), mask: fields.masks(for: request).nearbyMask)
+    }
+
+    /// Writes the types and the order of a nearby search.
+    private static func writeTypes(of request: SearchRequest, to body: inout JSONWriter) {
+        let (wanted, excluded) = (request.wantedCategories, request.options.excludedCategories)
+        body.member("includedTypes", wanted.filter { SearchOptions.primaryType(of: $0) == nil })
+        body.member("excludedTypes", excluded.filter { SearchOptions.primaryType(of: $0) == nil })
+        body.member("includedPrimaryTypes", wanted.compactMap(SearchOptions.primaryType))
+        body.member("excludedPrimaryTypes", excluded.compactMap(SearchOptions.primaryType))
+        body.member("rankPreference", request.options.ranking.map { $0 == .distance ? "DISTANCE" : "POPULARITY" })
     }
 
     /// Returns a text search. The API requires that a further page repeats all members of the first request, so they depend
@@ -42,8 +56,14 @@ struct GooglePlacesRequests {
     func text(_ request: SearchRequest) -> HTTPRequest {
         var body = JSONWriter(capacity: 512)
         body.beginObject()
-        body.member("textQuery", request.keyword ?? request.category)
-        body.member("includedType", request.category)
+        let type = request.hasOptions ? request.wantedCategories[0] : request.category
+        body.member("textQuery", request.keyword ?? type)
+        body.member("includedType", type)
+        if request.hasOptions {
+            // Without it, the type is only a preference.
+            body.member("strictTypeFiltering", request.options.categories.isEmpty ? nil : true)
+            body.member("rankPreference", request.options.ranking.map { $0 == .distance ? "DISTANCE" : "RELEVANCE" })
+        }
         body.member("pageSize", min(request.limit, 20))
         body.member("languageCode", request.language)
         if request.openNow == true { body.member("openNow", true) }
@@ -62,11 +82,13 @@ struct GooglePlacesRequests {
         }
         body.member("pageToken", request.pageToken)
         body.endObject()
-        return post("/v1/places:searchText", body: body.finish(), mask: fields.textMask)
+        return post("/v1/places:searchText", body: body.finish(), mask: fields.masks(for: request).textMask)
     }
 
     /// Returns a call for a place's details.
-    func details(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: fields.detailsMask) }
+    func details(_ request: SearchRequest) -> HTTPRequest {
+        get(place: request, mask: fields.masks(for: request).detailsMask)
+    }
 
     /// Returns a call for the names of a place's photos, which is free.
     func photoNames(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: "photos,attributions") }

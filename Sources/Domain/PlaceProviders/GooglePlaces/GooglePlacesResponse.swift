@@ -128,7 +128,7 @@ struct GooglePlacesResponse: GoogleAnswer {
             case "formattedAddress": place.address = try reader.wanted(in: &list.places)
             case "shortFormattedAddress": shortAddress = try reader.wanted(in: &list.places)
             case "location": place.location = try Self.location(&reader)
-            case "types": try reader.wantedTypes(of: &place, in: &list.places)
+            case "types": place.types = try reader.wantedTexts(in: &list.places)
             case "primaryType": primaryType = try reader.wanted(in: &list.places)
             case "primaryTypeDisplayName": primaryName = try reader.wantedMember("text", in: &list.places)
             case "googleMapsUri": place.url = try reader.wantedURL(in: &list.places)
@@ -136,10 +136,13 @@ struct GooglePlacesResponse: GoogleAnswer {
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "userRatingCount": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "priceLevel": place.priceLevel = try Self.priceLevel(&reader)
-            case "currentOpeningHours", "regularOpeningHours":
-                let isCurrent = "currentOpeningHours" ~= key
+            case "currentOpeningHours":
                 let open = try reader.member("openNow") { reader throws(JSONError) in try reader.bool() }
-                if isCurrent || place.openNow == nil { place.openNow = open ?? place.openNow }
+                place.openNow = open ?? place.openNow
+            case "regularOpeningHours":
+                let open = try reader.usualHours(of: &place, in: &list.places)
+                place.openNow = place.openNow ?? open
+            case "businessStatus": place.businessStatus = try reader.businessStatus()
             case "photos": try readPhotos(&reader)
             case "attributions": try readCredits(&reader, member: "provider")
             default: try skipForeign(key, in: &reader)

@@ -17,13 +17,21 @@ public struct GooglePlacesService: PlaceService {
         requests = GooglePlacesRequests(configuration: configuration, fields: fields)
     }
 
-    public func refusal(of request: SearchRequest) -> SearchError? { nil }
+    public func refusal(of request: SearchRequest) -> SearchError? {
+        guard request.hasOptions, request.operation == .search, GooglePlacesRequests.needsTextSearch(request) else {
+            return nil
+        }
+        return request.options.refusal(
+            by: id, gives: [.businessStatus, .openingHours],
+            cure: "with keyword, openNow or pageToken, give one category without \"primary:\" and no excludeCategories")
+    }
 
     public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
         switch request.operation {
         case .search:
-            GooglePlacesRequests.needsTextSearch(request) ? requests.fields.textClass : requests.fields.nearbyClass
-        case .details: requests.fields.detailsClass
+            GooglePlacesRequests.needsTextSearch(request)
+                ? requests.fields.masks(for: request).textClass : requests.fields.masks(for: request).nearbyClass
+        case .details: requests.fields.masks(for: request).detailsClass
         case .photo: followUp == nil ? .placeDetailsIDsOnly : .placeDetailsPhotos
         }
     }

@@ -25,7 +25,12 @@ public struct GooglePlacesLegacyService: PlaceService {
         }
     }
 
-    public func refusal(of request: SearchRequest) -> SearchError? { nil }
+    public func refusal(of request: SearchRequest) -> SearchError? {
+        guard request.hasOptions, request.operation == .search else { return nil }
+        return request.options.refusal(
+            by: id, gives: [.businessStatus],
+            cure: "give one category without \"primary:\", no excludeCategories, and openingHours for details only")
+    }
 
     public func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
@@ -36,7 +41,9 @@ public struct GooglePlacesLegacyService: PlaceService {
         switch request.operation {
         case .search:
             do throws(SearchError) {
-                answer = try await page(searchURL(request), asked: nil, before: deadline).found()
+                var found = try await page(searchURL(request), asked: nil, before: deadline).found()
+                if request.options.ranking == .distance { Self.cut(&found, to: request) }
+                answer = found
             } catch {
                 return .needsCall(try retry(of: request, after: error, call: followUp?.number ?? 1))
             }
@@ -53,6 +60,14 @@ public struct GooglePlacesLegacyService: PlaceService {
 
         try api.checkSilence(of: answer)
         return .answer(answer)
+    }
+
+    /// Removes places beyond the radius, because a search by distance has none. Later pages are further away.
+    private static func cut(_ answer: inout ProviderAnswer, to request: SearchRequest) {
+        guard let centre = request.location else { return }
+        let count = answer.places.count
+        answer.places.removeAll { $0.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false }
+        if answer.places.count < count { answer.nextPageToken = nil }
     }
 
     /// Describes the call that requests a page again. For some seconds after a page token was issued, INVALID_REQUEST means
@@ -96,10 +111,16 @@ public struct GooglePlacesLegacyService: PlaceService {
             url.add("pagetoken", token)
         } else if let location = request.location {
             url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
-            url.add("radius", Int(saturating: request.radiusMeters.rounded(.up)))
-            url.add("type", request.category)
+            // The API refuses a radius together with this order.
+            if request.options.ranking == .distance {
+                url.add("rankby", "distance")
+            } else {
+                url.add("radius", Int(saturating: request.radiusMeters.rounded(.up)))
+            }
+            let type = request.wantedCategories[0]
+            url.add("type", type)
             // The same text in both parameters can give no results.
-            if request.keyword?.lowercased() != request.category.lowercased() { url.add("keyword", request.keyword) }
+            if request.keyword?.lowercased() != type.lowercased() { url.add("keyword", request.keyword) }
             url.add("language", request.language)
             // The API treats this parameter as true whenever it is present.
             if request.openNow == true { url.addFlag("opennow") }
@@ -111,7 +132,9 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func detailsURL(_ request: SearchRequest, fields: String = LegacyResponse.detailsFields) -> String {
         var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/details/json")
         url.add("place_id", request.placeID)
-        url.add("fields", fields)
+        // Of the same price as the other fields.
+        let wantsHours = request.operation == .details && request.options.parts.contains(.openingHours)
+        url.add("fields", wantsHours ? fields + ",opening_hours/weekday_text" : fields)
         url.add("language", request.language)
         url.add("key", api.configuration.apiKey)
         return url.text

@@ -9,7 +9,7 @@ struct LegacyResponse: GoogleAnswer {
     /// The fields requested for details: all that the contract's place can hold.
     static let detailsFields =
         "place_id,name,formatted_address,vicinity,geometry/location,types,rating,user_ratings_total,price_level,"
-        + "opening_hours/open_now,url,website,photos"
+        + "opening_hours/open_now,url,website,photos,business_status"
 
     private(set) var list = PlaceList()
     private(set) var nextPageToken: String?
@@ -120,12 +120,15 @@ struct LegacyResponse: GoogleAnswer {
                 place.location = try reader.member("location") { reader throws(JSONError) in
                     try reader.coordinate(latitude: "lat", longitude: "lng")
                 }
-            case "types": try reader.wantedTypes(of: &place, in: &list.places)
+            case "types": place.types = try reader.wantedTexts(in: &list.places)
             // In some answers 0 stands for "unrated".
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "price_level": place.priceLevel = try reader.lenientInt().flatMap { (0...4).contains($0) ? $0 : nil }
-            case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
+            case "business_status": place.businessStatus = try reader.businessStatus()
+            case "opening_hours":
+                let open = try reader.usualHours(of: &place, in: &list.places)
+                place.openNow = open ?? place.openNow
             // This member includes today's exceptions, so it takes precedence.
             case "current_opening_hours": currentlyOpen = try Self.openNow(&reader)
             case "url": place.url = try reader.wantedURL(in: &list.places)

@@ -31,7 +31,14 @@ struct HotpepperRequest {
             url.add("range", range + 1)
             // A comma would separate keywords, even an encoded one; a blank requires both.
             url.add("keyword", request.keyword.map(Self.withoutCommas))
-            if let genre = Self.genre(for: request.category), !genre.isEmpty { url.add("genre", genre) }
+            if request.hasOptions {
+                let genres = request.wantedCategories.compactMap(Self.genre)
+                url.add("genre", genres.contains("") ? nil : genres.joined(separator: ","))
+                // With a position, the default order is by distance.
+                if request.options.ranking == .popularity { url.add("order", 4) }
+            } else if let genre = Self.genre(for: request.category), !genre.isEmpty {
+                url.add("genre", genre)
+            }
             if start > 1 { url.add("start", start) }
             url.add("count", request.limit)
         } else {

@@ -245,9 +245,9 @@ extension HotpepperResponse {
         shop.imageURL = photo(fields, of: reader)
 
         shop.category = reader.wanted(fields[ShopField.genre], in: &list.places)
-        if let genre = shop.category { list.places.add(genre, to: &shop) }
+        if let genre = shop.category { list.places.add(genre, to: &shop.types) }
         if let subGenre = reader.wanted(fields[ShopField.subGenre], in: &list.places) {
-            list.places.add(subGenre, to: &shop)
+            list.places.add(subGenre, to: &shop.types)
         }
         return true
     }

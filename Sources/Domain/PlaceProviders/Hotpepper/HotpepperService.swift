@@ -19,18 +19,31 @@ public struct HotpepperService: PlaceService {
     }
 
     public func refusal(of request: SearchRequest) -> SearchError? {
+        if request.hasOptions, let refusal = refusal(of: request.options, in: request.operation) { return refusal }
         guard request.operation == .search else { return nil }
         if request.openNow == true {
             return .unsupported("openNow", by: id, cure: "hotpepper has no such filter; leave it out")
         }
 
-        if HotpepperRequest.genre(for: request.category) == nil {
+        if !request.hasOptions || request.options.categories.isEmpty,
+            HotpepperRequest.genre(for: request.category) == nil
+        {
             return .unsupported("category", by: id, cure: "use restaurant, or a genre such as G013")
         }
         if let token = request.pageToken, HotpepperRequest.start(from: token) == nil {
             return .invalid("pageToken", expected: "a nextPageToken of an earlier hotpepper result")
         }
         return nil
+    }
+
+    private func refusal(of options: SearchOptions, in operation: SearchOperation) -> SearchError? {
+        let cure = "give genres such as G013 without \"primary:\", no excludeCategories and no include"
+        // Of these members, only `include` has a meaning for one place.
+        let options = operation == .search ? options : SearchOptions(parts: operation == .photo ? [] : options.parts)
+        if options.categories.contains(where: { HotpepperRequest.genre(for: $0) == nil }) {
+            return .unsupported("categories", by: id, cure: cure)
+        }
+        return options.refusal(by: id, takesSeveralTypes: true, gives: [], cure: cure)
     }
 
     public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }

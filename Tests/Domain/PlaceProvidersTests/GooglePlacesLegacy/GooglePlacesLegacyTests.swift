@@ -23,7 +23,8 @@ struct GooglePlacesLegacyTests {
                 Place(
                     id: "ChIJold1", provider: .googlePlacesLegacy, name: "Soba Mihon", category: "restaurant",
                     types: ["restaurant", "food"], location: Coordinate(latitude: 35.25, longitude: 139.5),
-                    address: "架空町4", rating: 3.9, ratingCount: 44, priceLevel: 1, openNow: true)
+                    address: "架空町4", rating: 3.9, ratingCount: 44, priceLevel: 1, openNow: true,
+                    businessStatus: .operational)
             ])
         #expect(answer.nextPageToken == "tok")
         #expect(answer.attributions.contains("Google Maps") && answer.attributions.contains("Listings by <b>X</b>"))
