@@ -82,6 +82,52 @@ struct FieldsOfAWorkerTests {
         }
     }
 
+    /// The provider's own count of billed calls must be the worker's, whatever the requests ask for.
+    @Test func `A worker's price classes are the SKUs that the provider bills`() async throws {
+        try await WorkerHarness.run(["GOOGLE_PLACES_FIELDS": "essentials"]) { harness in
+            let google = "google-places"
+            try await harness.send([
+                WorkerHarness.request("plain", google), WorkerHarness.request("near", google, #","rankBy":"distance""#),
+                WorkerHarness.request("types", google, #","categories":["primary:cafe","primary:bar"]"#),
+                WorkerHarness.request("hours", google, #","include":["openingHours","businessStatus"]"#),
+                WorkerHarness.request(
+                    "text", google, #","categories":["cafe"],"keyword":"cafe","rankBy":"popularity""#),
+                WorkerHarness.request(
+                    "old", "google-places-legacy", #","rankBy":"distance","include":["businessStatus"]"#),
+                WorkerHarness.request("hot", "hotpepper", #","categories":["cafe","bar"],"rankBy":"popularity""#),
+                WorkerHarness.request("refused", "hotpepper", #","excludeCategories":["bar"]"#),
+            ])
+            let found = try await harness.outcomes(8)
+            let hours = try #require(found["hours"]?.result)
+            #expect(hours.places.contains { $0.openingHours.count == 7 && $0.businessStatus == .operational })
+            #expect(try #require(found["plain"]?.result).places.allSatisfy(\.openingHours.isEmpty))
+            for id in ["near", "old"] {
+                let metres = try #require(found[id]?.result).places.compactMap(\.distanceMeters)
+                #expect(metres.count > 1 && metres == metres.sorted(), "\(id)")
+            }
+            let types = try #require(found["types"]?.result)
+            #expect(types.search?.categories == ["primary:cafe", "primary:bar"] && types.search?.category == "cafe")
+            #expect(try #require(found["text"]?.result).places.allSatisfy { $0.types.contains("cafe") })
+            #expect(found["refused"]?.failure?.member == "excludeCategories")
+
+            let place = try #require(found["plain"]?.places?.first)
+            let id = #""provider":"google-places","placeId":"\#(place)""#
+            try await harness.send([
+                #"{"requestId":"details","operation":"details",\#(id)}"#,
+                #"{"requestId":"open","operation":"details","include":["openingHours"],\#(id)}"#,
+            ])
+            _ = try await harness.outcomes(2)
+
+            let metrics = PrometheusDocument(try await harness.get("/metrics").body)
+            let samples = metrics.families["locsearch_provider_calls_by_sku_total"]?.samples ?? []
+            let counts = samples.filter { $0.value > 0 }.reduce(into: [String: Int]()) { counts, sample in
+                counts[sample.labels["sku"] ?? "", default: 0] += Int(sample.value)
+            }
+            #expect(try await harness.billedSKUs() == counts)
+            #expect(counts["nearby-search-enterprise"] == 1 && counts["place-details-enterprise"] == 1)
+        }
+    }
+
     @Test func `A worker asks for its fields and counts calls by their price class`() async throws {
         try await WorkerHarness.run(["GOOGLE_PLACES_FIELDS": "pro"]) { harness in
             try await harness.send([

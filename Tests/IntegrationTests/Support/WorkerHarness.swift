@@ -215,6 +215,11 @@ struct WorkerHarness: Sendable {
 
     func get(_ path: String) async throws -> (status: Int, body: String) { try await call(adminURL + path) }
 
+    /// Returns how many answers of each SKU the providers have billed.
+    func billedSKUs() async throws -> [String: Int] {
+        try json(try await call(simulatorURL + "/_sim/stats").body)["skus"] as? [String: Int] ?? [:]
+    }
+
     /// The port of the worker's admin endpoints.
     var adminPort: Int { adminURL.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
 

@@ -10,7 +10,7 @@ struct SimulateCommand: AsyncParsableCommand {
               locsearch simulate --port 8090 --latency p50:80ms,p99:900ms --faults 503:0.02,reset:0.01
               HOTPEPPER_BASE_URL=http://127.0.0.1:8090 HOTPEPPER_API_KEY=any locsearch worker
 
-            It answers the calls that a worker makes. GET /_sim/stats shows the counts of requests, POST /_sim/config
+            It answers the calls that a worker makes. GET /_sim/stats shows the counts of requests and billed SKUs, POST /_sim/config
             changes latency, faults and capacity, POST /_sim/reset clears the counts. `--list-faults` lists the faults
             that a keyword fault:NAME causes.
             GET /pictures/ANY/PATH returns a generated picture (SVG), always the same for a path; it is not counted.

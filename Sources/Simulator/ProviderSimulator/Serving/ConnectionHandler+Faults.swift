@@ -53,7 +53,7 @@ extension ConnectionHandler {
     private func sendHalf(for exchange: Exchange, isChunked: Bool, then next: @escaping () -> Void) {
         guard let context else { return }
 
-        let reply = Answers.reply(to: exchange.request, with: resources)
+        let reply = answer(to: exchange)
         let half = max(reply.body.readableBytes / 2, min(reply.body.readableBytes, 1))
         var bytes = ByteBuffer()
         reply.writeHead(to: &bytes, length: isChunked ? nil : reply.body.readableBytes, connection: nil)
@@ -68,7 +68,7 @@ extension ConnectionHandler {
     private func drip(for exchange: Exchange, milliseconds: Int) {
         guard let context else { return }
 
-        let reply = Answers.reply(to: exchange.request, with: resources)
+        let reply = answer(to: exchange)
         var head = ByteBuffer()
         reply.writeHead(
             to: &head, length: reply.body.readableBytes, connection: exchange.request.connectionHeader)

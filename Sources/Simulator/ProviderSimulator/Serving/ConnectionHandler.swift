@@ -138,8 +138,15 @@ final class ConnectionHandler: ChannelInboundHandler {
         if let fault = exchange.fault {
             apply(fault, for: exchange)
         } else {
-            send(Answers.reply(to: exchange.request, with: resources), for: exchange)
+            send(answer(to: exchange), for: exchange)
         }
+    }
+
+    /// Returns the correct answer, which the provider bills even if it then fails to arrive.
+    func answer(to exchange: Exchange) -> Reply {
+        let reply = Answers.reply(to: exchange.request, with: resources)
+        if let sku = reply.sku, exchange.admission != nil { traffic.bill(exchange.request.endpoint, sku: sku) }
+        return reply
     }
 
     /// Counts the request as done, and starts the next one unless the connection closes. Later calls do nothing.

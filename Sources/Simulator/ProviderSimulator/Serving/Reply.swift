@@ -8,6 +8,15 @@ struct Reply {
     var headers: [(name: StaticString, value: String)] = []
     var body: ByteBuffer
     var outcome: String
+    /// The name of the SKU that the provider bills for this answer; `nil` for errors, which are not billed.
+    private(set) var sku: String?
+
+    /// Returns the answer with its SKU.
+    func billed(_ sku: String) -> Reply {
+        var reply = self
+        reply.sku = sku
+        return reply
+    }
 
     init(_ contentType: StaticString, body: ByteBuffer, status: Int = 200, outcome: String = "ok") {
         (self.contentType, self.body, self.status, self.outcome) = (contentType, body, status, outcome)

@@ -67,10 +67,13 @@ struct ControlPlane: Sendable {
         json.member("aborted", meter.aborted)
         json.member("maxInAnySecond", meter.window.maximum)
 
-        json.object("outcomes") { json in
-            for (outcome, number) in meter.outcomes.sorted(by: { $0.key < $1.key }) {
-                json.key(outcome)
-                json.value(number)
+        let counts: [(StaticString, [String: Int])] = [("outcomes", meter.outcomes), ("skus", meter.skus)]
+        for (name, numbers) in counts {
+            json.object(name) { json in
+                for (key, number) in numbers.sorted(by: { $0.key < $1.key }) {
+                    json.key(key)
+                    json.value(number)
+                }
             }
         }
 

@@ -9,6 +9,8 @@ struct Meter {
     private(set) var aborted = 0
     /// The number of finished requests by outcome.
     private(set) var outcomes: [String: Int] = [:]
+    /// The number of billed answers by SKU.
+    var skus: [String: Int] = [:]
     private(set) var seconds = PerSecond()
     private(set) var window = SlidingWindow()
 

@@ -100,6 +100,14 @@ final class TrafficControl: Sendable {
         }
     }
 
+    /// Counts an answer that the provider bills.
+    func bill(_ endpoint: Endpoint, sku: String) {
+        state.withLock { state in
+            state.total.skus[sku, default: 0] += 1
+            if let api = endpoint.api { state.services[api.rawValue].meter.skus[sku, default: 0] += 1 }
+        }
+    }
+
     // MARK: Control
 
     /// Changes the profiles of some APIs. `change` receives each current profile.

@@ -46,7 +46,7 @@ struct SimulatedPlace {
     func numbers(_ trait: Trait) -> HashStream { HashStream(mixed(hash ^ trait.rawValue)) }
 
     enum Trait: UInt64 {
-        case listing = 1, name, hours, photos, texts, area, contact
+        case listing = 1, name, hours, photos, texts, area, contact, week
     }
 
     /// True for a restaurant that Hot Pepper lists if it is in Japan: four of five.
@@ -80,6 +80,9 @@ struct SimulatedPlace {
         }
     }
     enum Status { case operational, closedForNow, closedForGood }
+
+    /// False for a twentieth of the places, which have types but no primary one.
+    var hasPrimaryType: Bool { hash % 20 != 3 }
 
     /// The number of photos, 0 to 10; most places have one to three.
     var photoCount: Int {

@@ -41,7 +41,7 @@ struct GooglePlacesAPI {
             tail.append("  \"nextPageToken\": \"\(SealedText.seal(payload, seed: resources.world.seed))\"")
         }
         let fragments = mask.places == nil ? [] : hits.map { fragment(of: $0, for: search, mask: mask) }
-        return answer(fragments, tail: tail, isEmpty: hits.isEmpty)
+        return answer(fragments, tail: tail, isEmpty: hits.isEmpty).billed(mask.sku)
     }
 
     /// Returns the number of places on the pages before the requested one.
@@ -101,8 +101,8 @@ struct GooglePlacesAPI {
         }
 
         var query = PlaceQuery(area: area)
-        query.order = .prominence
-        if !search.types.isEmpty { query.categories = search.types.reduce(0) { $0 | Category.mask(ofType: $1) } }
+        query.order = search.ranksByDistance ? .distance : .prominence
+        try search.types.apply(to: &query)
         return query
     }
 
@@ -112,12 +112,14 @@ struct GooglePlacesAPI {
         }
 
         var query = PlaceQuery(area: search.area ?? .firstTown)
-        (query.keyword, query.order) = (KeywordMatch(search.query, lenient: true), .prominence)
+        query.keyword = KeywordMatch(search.query, lenient: true)
+        query.order = search.ranksByDistance ? .distance : .prominence
         if !search.type.isEmpty, !search.type.hasPrefix("fault:") {
             guard GooglePlacesTypes.all.contains(search.type) else {
                 throw InvalidArgument.unsupportedType(search.type)
             }
-            query.preferred = Category.mask(ofType: search.type)
+            let mask = Category.mask(ofType: search.type)
+            if search.isStrict { query.categories = mask } else { query.preferred = mask }
         }
         if search.needsOpen { query.condition = { place, _ in place.openNow == true && place.status == .operational } }
         return query
@@ -141,7 +143,7 @@ struct GooglePlacesAPI {
             let language = PlaceLanguage(request.query["languageCode"])
             var body = render(place, in: cell, language: language, mask: mask, depth: 0)
             body.writeStaticString("\n")
-            return Reply(Reply.json, body: body)
+            return Reply(Reply.json, body: body).billed(mask.sku)
         }
     }
 
@@ -175,9 +177,12 @@ struct GooglePlacesAPI {
         else { throw InvalidArgument("The photo resource in the request is invalid.") }
 
         let link = photo.link(size: "w\(size)")
-        guard request.query["skipHttpRedirect"] == "true" else { return Reply.redirect(to: link) }
+        guard request.query["skipHttpRedirect"] == "true" else {
+            return Reply.redirect(to: link).billed("place-details-photos")
+        }
         return Reply(
             Reply.json,
-            body: "{\n  \"name\": \"places/\(parts[3])/photos/\(parts[5])/media\",\n  \"photoUri\": \"\(link)\"\n}\n")
+            body: "{\n  \"name\": \"places/\(parts[3])/photos/\(parts[5])/media\",\n  \"photoUri\": \"\(link)\"\n}\n"
+        ).billed("place-details-photos")
     }
 }

@@ -5,6 +5,8 @@ final class GooglePlacesMask {
     /// The requested members of each place; `nil` if there are none.
     let places: FieldMask?
     let wantsPageToken: Bool
+    /// The name of the SKU that Google bills for an answer.
+    let sku: String
     /// A number that distinguishes fragments rendered with different masks.
     let number: UInt32
 
@@ -15,6 +17,7 @@ final class GooglePlacesMask {
         let paths = text.split(separator: ",", omittingEmptySubsequences: false)
         if paths == ["*"] {
             (places, wantsPageToken) = (FieldMask(paths: ["*"]), call == .text)
+            sku = GooglePlacesTier.sku(of: call, paths: paths)
             return
         }
 
@@ -36,6 +39,7 @@ final class GooglePlacesMask {
             }
         }
 
+        sku = GooglePlacesTier.sku(of: call, paths: wanted)
         (places, wantsPageToken) = (wanted.isEmpty ? nil : FieldMask(paths: wanted), token)
     }
 

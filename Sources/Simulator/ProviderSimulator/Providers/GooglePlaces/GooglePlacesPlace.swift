@@ -42,6 +42,7 @@ struct GooglePlacesPlace {
         for name: StaticString in ["regularOpeningHours", "currentOpeningHours"] {
             json.object(name) { json in
                 json.member("openNow", openNow)
+                json.member("weekdayDescriptions", text.openingHours(language))
                 json.member(openNow ? "nextCloseTime" : "nextOpenTime", "2026-11-21T14:00:00Z")
             }
         }
@@ -53,7 +54,7 @@ struct GooglePlacesPlace {
             json.member("text", name.text)
             if place.hash % 33 != 0 { json.member("languageCode", name.language) }
         }
-        guard place.hash % 20 != 3 else { return }
+        guard place.hasPrimaryType else { return }
         json.member("primaryType", place.kind.primaryType)
         json.object("primaryTypeDisplayName") { json in
             json.member("text", language == .japanese ? place.kind.japanese : place.kind.english)

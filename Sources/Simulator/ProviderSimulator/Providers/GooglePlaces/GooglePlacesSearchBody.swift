@@ -3,11 +3,15 @@ internal import JSON
 /// The body of a nearby search or text search of Google Places (New), with the members that a worker sends.
 struct GooglePlacesSearchBody {
     /// The types of a nearby search.
-    var types: [String] = []
+    var types = GooglePlacesTypeFilter()
+    /// True to order places by distance, and not by popularity or relevance.
+    var ranksByDistance = false
     /// The text of a text search.
     var query = ""
     /// The type of a text search, or an empty text. Places of other types come later in the results.
     var type = ""
+    /// True to leave out places of other types.
+    var isStrict = false
     var needsOpen = false
     var area: PlaceQuery.Area?
     /// The number of places on a page; `nil` if the request does not contain it.
@@ -19,7 +23,8 @@ struct GooglePlacesSearchBody {
     /// token.
     var fingerprint: UInt64 {
         var print = Fingerprint()
-        for text in ["\(area.debugDescription)", query, type, "\(needsOpen)", language] { print.combine(text.utf8) }
+        let flags = "\(needsOpen) \(isStrict) \(ranksByDistance)"
+        for text in ["\(area.debugDescription)", query, type, flags, language] { print.combine(text.utf8) }
         return print.value
     }
 
@@ -57,7 +62,11 @@ struct GooglePlacesSearchBody {
 
     private mutating func readNearbyMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
         switch name {
-        case "includedTypes": types = try reader.typesMember(name)
+        case "includedTypes": types.included = try reader.typesMember(name)
+        case "excludedTypes": types.excluded = try reader.typesMember(name)
+        case "includedPrimaryTypes": types.includedPrimary = try reader.typesMember(name)
+        case "excludedPrimaryTypes": types.excludedPrimary = try reader.typesMember(name)
+        case "rankPreference": ranksByDistance = try reader.ranking(name, other: "POPULARITY") == "DISTANCE"
         case "maxResultCount": count = try reader.integerMember(name)
         case "locationRestriction": area = try reader.areaMember(name, shape: "circle") { try $0.circle(in: name) }
         case "languageCode": language = try reader.textMember(name)
@@ -70,6 +79,8 @@ struct GooglePlacesSearchBody {
         switch name {
         case "textQuery": query = try reader.textMember(name)
         case "includedType": type = try reader.textMember(name)
+        case "strictTypeFiltering": isStrict = try reader.flagMember(name)
+        case "rankPreference": ranksByDistance = try reader.ranking(name, other: "RELEVANCE") == "DISTANCE"
         case "openNow": needsOpen = try reader.flagMember(name)
         case "pageSize": count = try reader.integerMember(name)
         case "pageToken": pageToken = try reader.textMember(name)
@@ -100,6 +111,16 @@ extension JSONReader {
             throw InvalidArgument.wrongType(of: name, expected: "TYPE_INT32")
         }
         return number
+    }
+
+    /// Reads the order of places.
+    /// - Parameter other: the value that is valid besides `DISTANCE`.
+    fileprivate mutating func ranking(_ name: String, other: String) throws -> String {
+        let text = try textMember(name)
+        guard ["DISTANCE", other, "RANK_PREFERENCE_UNSPECIFIED"].contains(text) else {
+            throw InvalidArgument("Invalid value at 'rank_preference' (RankPreference), \"\(text.prefix(50))\".")
+        }
+        return text
     }
 
     /// Reads a list of place types, ignoring `fault:` texts.

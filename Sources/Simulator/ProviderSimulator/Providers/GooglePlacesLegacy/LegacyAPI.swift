@@ -41,7 +41,7 @@ struct LegacyAPI {
     private func page(of search: LegacySearch, now: UInt64) -> Reply {
         let (hits, total) = resources.finder.find(
             search.placeQuery(), start: search.offset, count: LegacySearch.pageSize)
-        guard !hits.isEmpty else { return Self.status("ZERO_RESULTS") }
+        guard !hits.isEmpty else { return Self.status("ZERO_RESULTS").billed("legacy-nearby-search") }
 
         let next = search.nextPage
         let hasMore = next.offset < min(total, LegacySearch.limit)
@@ -51,7 +51,8 @@ struct LegacyAPI {
         let page = token.map { "   \"next_page_token\" : \"\($0)\",\n" } ?? ""
         let head = "{\n   \"html_attributions\" : [],\n\(page)   \"results\" : [\n      "
         return Reply(
-            Reply.json, body: resources.join(fragments, head: head, separator: ",\n      ", tail: Self.tail))
+            Reply.json, body: resources.join(fragments, head: head, separator: ",\n      ", tail: Self.tail)
+        ).billed("legacy-nearby-search")
     }
 
     private static let tail: StaticString = "\n   ],\n   \"status\" : \"OK\"\n}\n"
@@ -91,7 +92,7 @@ struct LegacyAPI {
             var body = ByteBuffer(string: "{\n   \"html_attributions\" : [],\n   \"result\" : ")
             body.writeImmutableBuffer(JSONLayout.lay(json, depth: 1))
             body.writeStaticString(",\n   \"status\" : \"OK\"\n}\n")
-            return Reply(Reply.json, body: body)
+            return Reply(Reply.json, body: body).billed("legacy-place-details")
         }
     }
 
@@ -104,7 +105,7 @@ struct LegacyAPI {
 
         var reply = Reply.redirect(to: photo.link(size: "w\(width)"))
         reply.headers.append(("Cache-Control", "no-cache, must-revalidate"))
-        return reply
+        return reply.billed("legacy-place-photo")
     }
 
     // MARK: Errors

@@ -58,6 +58,7 @@ struct LegacyPlace {
         let isEmpty = !isDetailed && numbers.percent(4)
         json.object("opening_hours") { json in
             json.member("open_now", isEmpty ? nil : openNow)
+            if isDetailed { json.member("weekday_text", text.openingHours(language)) }
         }
     }
 

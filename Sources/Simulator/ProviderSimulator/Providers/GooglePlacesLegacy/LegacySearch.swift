@@ -6,6 +6,8 @@ struct LegacySearch {
     private let latitude: Double
     private let longitude: Double
     private let radius: Double
+    /// True to order places by distance, and not by prominence.
+    private let ranksByDistance: Bool
     let keyword: String
     let type: String
     /// The number of results on earlier pages: 0, 20 or 40.
@@ -28,9 +30,20 @@ struct LegacySearch {
 
     /// Parses the parameters of a search. Fails if the answer is INVALID_REQUEST.
     init?(_ query: QueryParameters, offset: Int = 0) {
-        guard let (latitude, longitude) = Self.position(query["location"] ?? ""),
-            let radius = Double(query["radius"] ?? ""), radius > 0, (0...Self.limit).contains(offset)
+        guard let (latitude, longitude) = Self.position(query["location"] ?? ""), (0...Self.limit).contains(offset)
         else { return nil }
+
+        let radius: Double
+        ranksByDistance = query["rankby"] == "distance"
+        if ranksByDistance {
+            // This order needs something to search for, and no radius.
+            let subject = ["keyword", "type", "name"].compactMap { query[$0] }.joined()
+            guard !query.has("radius"), !subject.isEmpty else { return nil }
+            radius = Self.maxRadius
+        } else {
+            guard let given = Double(query["radius"] ?? ""), given > 0 else { return nil }
+            radius = given
+        }
         (self.query, self.latitude, self.longitude) = (query, latitude, longitude)
         (self.radius, self.offset) = (min(radius, Self.maxRadius), offset)
         keyword = query["keyword"] ?? ""
@@ -52,7 +65,7 @@ struct LegacySearch {
     /// Returns the query for the places of the search.
     func placeQuery() -> PlaceQuery {
         var places = PlaceQuery(area: .circle(latitude: latitude, longitude: longitude, radius: radius))
-        places.order = .prominence
+        places.order = ranksByDistance ? .distance : .prominence
         places.keyword = KeywordMatch(keyword, lenient: false)
         if !type.isEmpty {
             // A type unknown to Google is ignored.

@@ -58,6 +58,7 @@ struct HotpepperAPI {
             ? Category.foodMask
             : Category.mask { kind in kind.genre.map { genre in genres.contains { $0 == genre.code } } ?? false }
         places.keyword = KeywordMatch(keyword, lenient: false)
+        if query["order"] == "4" { places.order = .prominence }
         places.isHotpepper = true
         return places
     }
@@ -86,7 +87,7 @@ struct HotpepperAPI {
 
         let head = Self.head(total: total, returned: shops.count, start: start)
         let body = resources.join(fragments, head: head, separator: ",", tail: "]}}")
-        return Reply(Reply.javascript, body: body, outcome: shops.isEmpty ? "empty" : "ok")
+        return Reply(Reply.javascript, body: body, outcome: shops.isEmpty ? "empty" : "ok").billed("hotpepper")
     }
 
     private static func head(total: Int, returned: Int, start: Int) -> String {
