@@ -59,7 +59,9 @@ def validator(schema, registry=NO_REFERENCES):
 
 
 def members(error):
-    """The members that one validation error is about, as the contract writes them: `location.latitude`."""
+    """The members that one validation error is about, as the contract writes them: `location.latitude`. A text in a list
+    is named by the list.
+    """
     path = ".".join(str(part) for part in error.absolute_path)
     names = []
     if error.validator == "required":
@@ -68,7 +70,8 @@ def members(error):
         names = [name for name in error.instance if name not in error.schema.get("properties", {})]
     elif error.validator in ("if", "then", "else", "allOf", "anyOf", "oneOf"):
         return {name for inner in error.context for name in members(inner)}
-    return {f"{path}.{name}" if path else name for name in names} or {path or "value"}
+    text = path.rstrip("0123456789").rstrip(".")
+    return {f"{path}.{name}" if path else name for name in names} or {text or "value"}
 
 
 def problems(schema_validator, value):
