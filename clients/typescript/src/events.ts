@@ -48,6 +48,27 @@ export interface RequestMembers {
    * Default: restaurant.
    */
   category?: string | null;
+  /**
+   * The types of which each place has at least one, instead of category. With the prefix primary:, as in
+   * primary:cafe, the type is the primary one of the place; all entries have the prefix or none has. A provider that
+   * cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters.
+   */
+  categories?: string[] | null;
+  /**
+   * The types that no place has, or with the prefix primary: has as its primary type. None of them is in categories
+   * or is the category. 1 to 50 items. Each: 1 to 64 characters.
+   */
+  excludeCategories?: string[] | null;
+  /**
+   * The order of the places: the nearest first, or the one that the provider ranks highest. Default: as the provider
+   * does.
+   */
+  rankBy?: "distance" | "popularity" | null;
+  /**
+   * Parts of places that are requested in addition to those of the setting googlePlaces.fields. A provider may
+   * charge more for them.
+   */
+  include?: "businessStatus" | "openingHours"[] | null;
   /** A provider may round it; the result says what was used. 1 to 50000. Default: 1500. */
   radiusMeters?: number | null;
   /** 1 to 256 characters. */
@@ -63,9 +84,9 @@ export interface RequestMembers {
   limit?: number | null;
   /**
    * The nextPageToken of an earlier result, unchanged. It names its provider, so provider may be auto, and it
-   * belongs to one search: category, location, radiusMeters, keyword, language and openNow must be as they were;
-   * limit may differ. A token of another search or provider, or one that no worker gave, is an invalid-request. 1 to
-   * 4096 characters.
+   * belongs to one search: category, categories, excludeCategories, rankBy, location, radiusMeters, keyword,
+   * language and openNow must be as they were; limit and include may differ. A token of another search or provider,
+   * or one that no worker gave, is an invalid-request. 1 to 4096 characters.
    */
   pageToken?: string | null;
   /** A newer search of the same session supersedes an older one. 1 to 128 characters. */
@@ -151,6 +172,13 @@ export interface Place {
   /** The price level, from 0 (free) to 4. 0 to 4. */
   priceLevel?: number;
   openNow?: boolean;
+  /** Whether the business is closed apart from its hours. Google only. */
+  businessStatus?: "operational" | "closed-temporarily" | "closed-permanently";
+  /**
+   * The usual hours of a week, one line for each weekday, in the language of the answer, if the request's include
+   * names them. Google only. At least 1 item. Each: At least 1 character.
+   */
+  openingHours?: string[];
 }
 
 /** What was really searched, after defaults and rounding. */
@@ -161,6 +189,11 @@ export interface SearchedArea {
   location: Location;
   /** The radius that was really used; a provider may round it. More than 0. */
   radiusMeters: number;
+  /**
+   * The categories of the request, if it had them. The category is then the first of them, without its prefix. 1 to
+   * 50 items. Each: 1 to 64 characters.
+   */
+  categories?: string[];
 }
 
 export interface Timing {

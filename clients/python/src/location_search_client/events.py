@@ -55,6 +55,27 @@ class RequestMembers(TypedDict):
     Default: restaurant.
     """
 
+    categories: NotRequired[list[str] | None]
+    """The types of which each place has at least one, instead of category. With the prefix primary:, as in
+    primary:cafe, the type is the primary one of the place; all entries have the prefix or none has. A provider that
+    cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters.
+    """
+
+    excludeCategories: NotRequired[list[str] | None]
+    """The types that no place has, or with the prefix primary: has as its primary type. None of them is in categories
+    or is the category. 1 to 50 items. Each: 1 to 64 characters.
+    """
+
+    rankBy: NotRequired[Literal["distance", "popularity"] | None]
+    """The order of the places: the nearest first, or the one that the provider ranks highest. Default: as the provider
+    does.
+    """
+
+    include: NotRequired[list[Literal["businessStatus", "openingHours"]] | None]
+    """Parts of places that are requested in addition to those of the setting googlePlaces.fields. A provider may charge
+    more for them.
+    """
+
     radiusMeters: NotRequired[float | None]
     """A provider may round it; the result says what was used. 1 to 50000. Default: 1500."""
 
@@ -74,9 +95,9 @@ class RequestMembers(TypedDict):
 
     pageToken: NotRequired[str | None]
     """The nextPageToken of an earlier result, unchanged. It names its provider, so provider may be auto, and it belongs
-    to one search: category, location, radiusMeters, keyword, language and openNow must be as they were; limit may
-    differ. A token of another search or provider, or one that no worker gave, is an invalid-request. 1 to 4096
-    characters.
+    to one search: category, categories, excludeCategories, rankBy, location, radiusMeters, keyword, language and
+    openNow must be as they were; limit and include may differ. A token of another search or provider, or one that no
+    worker gave, is an invalid-request. 1 to 4096 characters.
     """
 
     sessionId: NotRequired[str | None]
@@ -180,6 +201,14 @@ class Place(TypedDict):
 
     openNow: NotRequired[bool]
 
+    businessStatus: NotRequired[Literal["operational", "closed-temporarily", "closed-permanently"]]
+    """Whether the business is closed apart from its hours. Google only."""
+
+    openingHours: NotRequired[list[str]]
+    """The usual hours of a week, one line for each weekday, in the language of the answer, if the request's include
+    names them. Google only. At least 1 item. Each: At least 1 character.
+    """
+
 
 class SearchedArea(TypedDict):
     """What was really searched, after defaults and rounding."""
@@ -192,6 +221,11 @@ class SearchedArea(TypedDict):
 
     radiusMeters: float
     """The radius that was really used; a provider may round it. More than 0."""
+
+    categories: NotRequired[list[str]]
+    """The categories of the request, if it had them. The category is then the first of them, without its prefix. 1 to
+    50 items. Each: 1 to 64 characters.
+    """
 
 
 class Timing(TypedDict):
