@@ -11,6 +11,8 @@ enum OutcomeText {
         case .completed(let result):
             var lines = ["\(headline(event, result: result)), \(effort(event))"]
             if !result.places.isEmpty { lines += [""] + places(result.places) }
+            let detailed = event.operation == "details" ? result.places.first : nil
+            lines += (detailed?.openingHours ?? []).map { TerminalText.safe($0) }
             if let url = result.photoURL { lines.append(TerminalText.safe(url)) }
             if !result.attributions.isEmpty {
                 lines += [""] + result.attributions.map { TerminalText.safe($0) }
@@ -62,7 +64,8 @@ enum OutcomeText {
         let provider = event.provider ?? "?"
         guard let search = result.search else { return "\(provider): \(event.operation ?? "an outcome")" }
         let (latitude, longitude) = (search.location.latitude, search.location.longitude)
-        return "\(provider): \(count(result)) (\(TerminalText.safe(search.category))) within "
+        let categories = search.categories.isEmpty ? search.category : search.categories.joined(separator: ", ")
+        return "\(provider): \(count(result)) (\(TerminalText.safe(categories))) within "
             + "\(decimal(search.radiusMeters, places: 0)) m of \(latitude), \(longitude)"
     }
 

@@ -10,6 +10,11 @@ struct RequestOptions: ParsableArguments {
     @Option(help: "search, details or photo. Default: search, or details with --place-id.") var operation: String?
     @Option(help: "auto, google-places, google-places-legacy or hotpepper.") var provider = "auto"
     @Option(help: "restaurant, hospital, or a type of the provider.") var category = SearchRequest.defaultCategory
+    @Option(help: "Instead of --category: types of which each place has one, separated by commas.") var categories:
+        String?
+    @Option(help: "Types that no place has, separated by commas.") var excludeCategories: String?
+    @Option(help: "distance or popularity.") var rankBy: String?
+    @Option(help: "businessStatus, openingHours, or both with a comma. Google may charge more.") var include: String?
     @Option(help: "Radius in metres, 1...50000.") var radius = SearchRequest.defaultRadiusMeters
     @Option(help: "Search text, such as ramen.") var keyword: String?
     @Option(help: "Language of the answer, such as ja.") var language: String?
@@ -43,12 +48,28 @@ struct RequestOptions: ParsableArguments {
 
         var location: Coordinate?
         if let lat, let lng { location = Coordinate(latitude: lat, longitude: lng) }
-        return SearchRequest(
+        var request = SearchRequest(
             requestID: requestID ?? Self.newID(), operation: operation, provider: provider, category: category,
             location: location, radiusMeters: radius, keyword: keyword, language: language,
             openNow: openNow ? true : nil, limit: limit, pageToken: pageToken, placeID: placeID, sessionID: session,
             timeout: timeoutMs.map { .milliseconds($0) })
+        request.options = try searchOptions()
+        return request
     }
+
+    private func searchOptions() throws -> SearchOptions {
+        let ranking = rankBy.flatMap(SearchOptions.Ranking.init)
+        guard rankBy == nil || ranking != nil else { throw ValidationError("--rank-by takes distance or popularity") }
+        let parts = Self.list(include).map(SearchOptions.Part.init)
+        guard parts.allSatisfy({ $0 != nil }) else {
+            throw ValidationError("--include takes businessStatus, openingHours, or both with a comma")
+        }
+        return SearchOptions(
+            categories: Self.list(categories), excludedCategories: Self.list(excludeCategories), ranking: ranking,
+            parts: Set(parts.compactMap(\.self)))
+    }
+
+    private static func list(_ text: String?) -> [String] { text?.split(separator: ",").map(String.init) ?? [] }
 
     /// - Throws: a usage error if the text is not a class.
     func requestClass() throws -> RequestClass {

@@ -79,6 +79,7 @@ export class DetailView {
       this.#line("pin", place.address),
       this.#link(place.url),
       this.#types(place),
+      this.#hours(place.openingHours),
       selected.isLoading && el("p", { class: "detail-progress" }, el("span", { class: "spinner" }), t("detail.loading")),
       el("div", { class: "detail-actions" },
         !selected.hasDetails && button("details", "details", () => this.#actions.details(place), "small primary"),
@@ -103,6 +104,11 @@ export class DetailView {
     if (!url) return undefined;
     const link = el("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, t("website"), " ", el("span", { class: "faint" }, new URL(url).host));
     return el("p", { class: "detail-line" }, icon("link"), link);
+  }
+
+  #hours(hours) {
+    if (!hours) return undefined;
+    return el("ul", { class: "hours", "aria-label": t("hours") }, ...hours.map((line) => el("li", { dir: "auto" }, line)));
   }
 
   #types(place) {

@@ -36,8 +36,12 @@ export class SearchForm {
 
   values() {
     const data = new FormData(this.#form);
+    const categories = this.#other.value.split(",").map((text) => text.trim()).filter(Boolean);
+    const isList = !data.get("category") && categories.length > 1;
     return {
-      category: data.get("category") || this.#other.value.trim() || "restaurant",
+      category: data.get("category") || categories[0] || "restaurant",
+      categories: isList ? categories : undefined,
+      rankBy: data.get("rankBy") || undefined,
       keyword: data.get("keyword").trim(),
       provider: data.get("provider"),
       radiusMeters: RADII[this.#radius.value],
@@ -46,8 +50,11 @@ export class SearchForm {
   }
 
   /** Fills in the given values; the others stay. */
-  fill({ category, keyword, provider, radiusMeters, openNow }) {
-    if (category) {
+  fill({ category, categories, keyword, provider, radiusMeters, openNow, rankBy }) {
+    if (categories) {
+      this.#form.querySelector("[name=category][value='']").checked = true;
+      this.#other.value = categories.join(", ");
+    } else if (category) {
       const radio = [...this.#form.elements.category].find((radio) => radio.value === category);
       (radio ?? this.#form.querySelector("[name=category][value='']")).checked = true;
       if (!radio) this.#other.value = category;
@@ -56,6 +63,7 @@ export class SearchForm {
     const isOffered = [...this.#form.elements.provider.options].some((option) => option.value === provider);
     if (isOffered) this.#form.elements.provider.value = provider;
     if (radiusMeters) this.#radius.value = nearest(radiusMeters);
+    if (["distance", "popularity"].includes(rankBy)) this.#form.elements.rankBy.value = rankBy;
     if (openNow !== undefined) this.#form.elements.openNow.checked = openNow;
     this.#show();
   }
@@ -76,7 +84,7 @@ export class SearchForm {
 
   /** Marks the value that an error names. */
   showMember(member) {
-    const fields = { keyword: this.#form.elements.keyword, category: this.#other, radiusMeters: this.#radius, provider: this.#form.elements.provider };
+    const fields = { keyword: this.#form.elements.keyword, category: this.#other, categories: this.#other, rankBy: this.#form.elements.rankBy, radiusMeters: this.#radius, provider: this.#form.elements.provider };
     for (const [name, field] of Object.entries(fields)) setAttribute(field, "aria-invalid", name === member && "true");
   }
 }

@@ -33,6 +33,8 @@ export function readLink() {
     zoom: bounded(parts.get("zoom"), [3, 20]) ?? ZOOM_AT_START,
     values: {
       category: parts.get("category")?.slice(0, 64) || undefined,
+      categories: parts.get("categories")?.slice(0, 256).split(","),
+      rankBy: parts.get("order") || undefined,
       keyword: parts.get("keyword")?.slice(0, 256) || undefined,
       provider: parts.get("provider") || undefined,
       radiusMeters: bounded(parts.get("radius"), [1, 50_000]),
@@ -46,10 +48,12 @@ export function readLink() {
 /** Updates the address, without an entry in the browser's history. */
 export function writeLink({ session, center, zoom, values }) {
   const parts = new URLSearchParams({ session, lat: center.latitude.toFixed(6), lng: center.longitude.toFixed(6), zoom: String(Math.round(zoom * 100) / 100) });
-  parts.set("category", values.category);
+  if (values.categories) parts.set("categories", values.categories.join(","));
+  else parts.set("category", values.category);
   parts.set("radius", String(values.radiusMeters));
   if (values.keyword) parts.set("keyword", values.keyword);
   if (values.provider !== "auto") parts.set("provider", values.provider);
+  if (values.rankBy) parts.set("order", values.rankBy);
   if (values.openNow) parts.set("open", "1");
   history.replaceState(null, "", `#${parts}`);
 }

@@ -140,8 +140,10 @@ export class ListView {
   }
 }
 
-/** Returns whether a place is open now; undefined if unknown. */
+/** Returns whether a place is open now; undefined if unknown. A business that is closed for longer is closed, whatever its hours. */
 export function openState(place) {
+  const isClosed = ["closed-temporarily", "closed-permanently"].includes(place.businessStatus);
+  if (isClosed) return el("span", { class: "closed" }, t(place.businessStatus));
   if (typeof place.openNow !== "boolean") return undefined;
   return el("span", { class: place.openNow ? "open" : "closed" }, t(place.openNow ? "open" : "closed"));
 }

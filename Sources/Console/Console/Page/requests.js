@@ -8,8 +8,10 @@ const MOST_REMEMBERED = 50;
 const LASTING = new Set(["invalid-request", "unauthorized"]);
 
 /** Returns the request of a state's search. */
-const searchOf = ({ provider, category, location, radiusMeters, keyword, openNow }) =>
-  ({ provider, category, location, radiusMeters, ...(keyword && { keyword }), ...(openNow && { openNow }) });
+const searchOf = ({ provider, category, categories, excludeCategories, rankBy, location, radiusMeters, keyword, openNow }) => ({
+  provider, ...(categories ? { categories } : { category }), ...(excludeCategories && { excludeCategories }), ...(rankBy && { rankBy }),
+  location, radiusMeters, ...(keyword && { keyword }), ...(openNow && { openNow }),
+});
 
 export class Requests {
   #session;
@@ -25,7 +27,9 @@ export class Requests {
   /** Sends a request. Returns its id, or nothing if it was refused. */
   async send(request) {
     try {
-      const { requestId } = await sendRequest(this.#session, { ...request, language });
+      // A result names both, but a request may have only one of them.
+      const category = request.categories ? undefined : request.category;
+      const { requestId } = await sendRequest(this.#session, { ...request, category, language });
       this.#sent.set(requestId, request);
       if (this.#sent.size > MOST_REMEMBERED) this.#sent.delete(this.#sent.keys().next().value);
       this.#onRefusal(undefined);
@@ -37,8 +41,8 @@ export class Requests {
     }
   }
 
-  search({ category, keyword, provider, radiusMeters, openNow, location }) {
-    return this.send({ operation: "search", ...searchOf({ provider, category, location, radiusMeters, keyword, openNow }) });
+  search(values) {
+    return this.send({ operation: "search", ...searchOf(values) });
   }
 
   /** Requests the next page of the list: the same search again, with its token. */

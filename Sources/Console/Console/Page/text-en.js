@@ -12,6 +12,7 @@ export const english = {
   "category": "Category", "category.restaurant": "Restaurants", "category.hospital": "Hospitals", "category.other": "Other …",
   "category.own": "Provider's category", "category.hint": "cafe, pharmacy, doctor …",
   "radius": "Radius", "provider": "Provider", "open-now": "Open now",
+  "rank-by": "Order", "rank-by.usual": "As usual", "rank-by.distance": "Nearest first", "rank-by.popularity": "Best known first",
   "provider.auto": "Automatic", "provider.hotpepper": "Hot Pepper", "provider.google-places": "Google Places",
   "provider.google-places-legacy": "Google Places (legacy)",
 
@@ -21,7 +22,7 @@ export const english = {
   "empty.fresh": "Where to?", "empty.fresh.advice": "Move the map, choose a category, and search here.",
   "empty.searching": "Searching …", "empty.searching.advice": "Places appear when the provider responds.",
   "more": "More places", "credits": "Sources", "unnamed": "Unnamed place", "rating.spoken": "rated {rating} of 5",
-  "open": "Open now", "closed": "Closed now",
+  "open": "Open now", "closed": "Closed now", "closed-temporarily": "Temporarily closed", "closed-permanently": "Permanently closed", "hours": "Opening hours",
   "google.list-only": "Google's terms allow its places on a Google map only, so here they are a list.",
   "told.searching": "Searching.", "told.found": "{count} places found.",
 

@@ -12,6 +12,7 @@ export const japanese = {
   "category": "カテゴリー", "category.restaurant": "飲食店", "category.hospital": "病院", "category.other": "その他…",
   "category.own": "提供元のカテゴリー名", "category.hint": "cafe、pharmacy、doctor…",
   "radius": "範囲", "provider": "提供元", "open-now": "営業中のみ",
+  "rank-by": "並び順", "rank-by.usual": "標準", "rank-by.distance": "近い順", "rank-by.popularity": "人気順",
   "provider.auto": "自動", "provider.hotpepper": "ホットペッパー", "provider.google-places": "Google Places",
   "provider.google-places-legacy": "Google Places(旧版)",
 
@@ -21,7 +22,7 @@ export const japanese = {
   "empty.fresh": "どこを探しますか", "empty.fresh.advice": "地図を動かし、探したいものを選んで「ここで検索」を押してください。",
   "empty.searching": "検索しています…", "empty.searching.advice": "提供元から返事があり次第、表示します。",
   "more": "さらに表示", "credits": "情報の提供元", "unnamed": "名称不明", "rating.spoken": "評価は5点中{rating}点",
-  "open": "営業中", "closed": "営業時間外",
+  "open": "営業中", "closed": "営業時間外", "closed-temporarily": "一時休業中", "closed-permanently": "閉業", "hours": "営業時間",
   "google.list-only": "Googleの規約により、Googleの場所はGoogleの地図以外には表示できないため、一覧のみです。",
   "told.searching": "検索しています。", "told.found": "{count}件見つかりました。",
 

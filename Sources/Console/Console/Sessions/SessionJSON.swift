@@ -45,6 +45,9 @@ enum SessionJSON {
                 json.member("provider", request.provider.named?.rawValue ?? "auto")
                 json.member("keyword", request.keyword)
                 json.member("openNow", request.openNow)
+                json.member("categories", request.options.categories)
+                json.member("excludeCategories", request.options.excludedCategories)
+                json.member("rankBy", request.options.ranking?.rawValue)
             }
         }
     }
