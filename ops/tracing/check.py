@@ -308,7 +308,7 @@ def check_ratio_and_last_spans(harness: TracingHarness) -> None:
 def check_troubled_collector(harness: TracingHarness) -> None:
     """Whatever the collector does, every request has its outcome, long before an export would have timed out."""
     collector = Collector()
-    worker = harness.worker(TRACING_ENDPOINT=collector.url, TRACING_TIMEOUT="30s", LOG_LEVEL="info")
+    worker = harness.worker(TRACING_ENDPOINT=collector.url, OTEL_EXPORTER_OTLP_TIMEOUT="30000", LOG_LEVEL="info")
     slowest = {}
     for mode in ("ok", "503", "hang", "away"):
         collector.mode = mode

@@ -8,7 +8,7 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     package var attributes: [String: String] = [:]
     /// `tracing.headers`: the headers of each export, by name. The values are secrets.
     package var headers: [String: String] = [:]
-    /// `tracing.timeout`: the timeout of one export. OpenTelemetry's default.
+    /// `OTEL_EXPORTER_OTLP_TIMEOUT`: the timeout of one export. OpenTelemetry's default.
     package var timeout: Duration = .seconds(10)
     /// The most spans that wait to be exported; further ones are dropped. At least `batchSize`.
     package var queueSize = 8192

@@ -92,7 +92,9 @@ struct ConventionsTests {
                 "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "c=d", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
                 "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
             ]) { $1 },
-            settings: ["tracing.endpoint": "http://t:1/x", "tracing.timeout": "1500ms", "tracing.headers": "c=d"]),
+            settings: [
+                "tracing.endpoint": "http://t:1/x", "OTEL_EXPORTER_OTLP_TIMEOUT": "1500ms", "tracing.headers": "c=d",
+            ]),
         Variables(
             convention: "a protocol that the program lacks is warned about and ignored",
             environment: otlp.merging(["OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"]) { $1 },
@@ -108,7 +110,7 @@ struct ConventionsTests {
         Variables(
             convention: "a sampler that is not known is warned about and ignored",
             environment: ["OTEL_TRACES_SAMPLER": "jaeger_remote", "OTEL_EXPORTER_OTLP_TIMEOUT": "soon"],
-            settings: ["tracing.sampleRatio": "1", "tracing.timeout": "10s"],
+            settings: ["tracing.sampleRatio": "1", "OTEL_EXPORTER_OTLP_TIMEOUT": nil],
             warnings: ["OTEL_TRACES_SAMPLER is ignored", "OTEL_EXPORTER_OTLP_TIMEOUT is ignored"]),
         Variables(
             convention: "resource attributes describe the process",

@@ -25,7 +25,7 @@ extension Setting {
     static let accepted: [Setting] = all + overrides
 
     /// Every value that is read: `accepted`, and what only variables set.
-    static let read: [Setting] = accepted + [httpsProxy]
+    static let read: [Setting] = accepted + [httpsProxy, traceTimeout]
 
     // MARK: - Kafka
 
@@ -240,16 +240,16 @@ extension Setting {
 
     private static let tracing: [Setting] = {
         let tracing = TraceExportConfiguration(endpoint: "")
+    /// The timeout of one export of traces. It is set by OpenTelemetry's variables only.
+    static let traceTimeout = Setting(
+        "OTEL_EXPORTER_OTLP_TIMEOUT", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false))
+
         return described([
             Setting("tracing.endpoint", .url(canBeOff: true)):
                 "OpenTelemetry collector that receives traces by OTLP over HTTP; unset: off",
             Setting("tracing.headers", .headers, isSecret: true): "headers for the collector, such as a token",
             Setting("tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio)):
                 "fraction of requests that are traced if their record names no trace",
-            Setting(
-                "tracing.timeout", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false),
-                default: tracing.timeout.text):
-                "timeout of one export",
             Setting("tracing.serviceName", .text, default: tracing.serviceName): "the worker's name in traces",
             Setting("tracing.attributes", .headers): "other resource attributes of the worker in traces",
             Setting("tracing.uiURL", .text):

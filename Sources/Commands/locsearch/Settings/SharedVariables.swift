@@ -9,7 +9,7 @@ enum SharedVariables {
         "http.noProxy": ["no_proxy", "NO_PROXY"],
         "tracing.endpoint": ["OTEL_TRACES_EXPORTER"] + otlp("PROTOCOL") + otlp("ENDPOINT"),
         "tracing.headers": otlp("HEADERS"),
-        "tracing.timeout": otlp("TIMEOUT"),
+        "OTEL_EXPORTER_OTLP_TIMEOUT": otlp("TIMEOUT"),
         "tracing.sampleRatio": ["OTEL_TRACES_SAMPLER"],
         "tracing.serviceName": ["OTEL_SERVICE_NAME"],
         "tracing.attributes": ["OTEL_RESOURCE_ATTRIBUTES"],

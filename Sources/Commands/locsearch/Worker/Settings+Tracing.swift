@@ -26,7 +26,7 @@ extension Settings {
         configuration.caFile = self["http.caFile"]
         configuration.serviceVersion = Version.current
         if let ratio = number("tracing.sampleRatio") { configuration.sampleRatio = ratio }
-        if let timeout = duration("tracing.timeout") { configuration.timeout = timeout }
+        if let timeout = duration(Setting.traceTimeout.name) { configuration.timeout = timeout }
         return configuration
     }
 }
