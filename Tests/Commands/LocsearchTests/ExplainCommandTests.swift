@@ -42,6 +42,7 @@ struct ExplainCommandTests {
                 "called google-places: upstream-unavailable, HTTP 503",
                 "paused before the next call to google-places", "called google-places: answered",
                 "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
+                "at most 0.07 USD for 2 calls of nearby-search-enterprise; list price after the free calls",
             ] { #expect(shown.output.contains(words), "\(id), \(words): \(shown.output)") }
             #expect(!shown.output.contains("other"), "\(shown.output)")
         }
@@ -53,6 +54,8 @@ struct ExplainCommandTests {
         let request = try #require((answer["requests"] as? [[String: Any]])?.first)
         #expect(request["state"] as? String == "answered")
         #expect(request["totalMs"] as? Int == 612)
+        let charges = try #require(request["charges"] as? [[String: Any]])
+        #expect(charges.map { $0["costMicros"] as? Int } == [70_000])
         let phases = try #require(request["phases"] as? [[String: Any]])
         #expect(phases.map { $0["kind"] as? String } == ["topic", "call", "pause", "call", "worker", "publish"])
     }

@@ -61,7 +61,7 @@ struct PriceListTests {
         let costs = prices.costs(of: [.textSearchPro: 200_001, .placeDetailsPro: 50_000, .nearbySearchPro: 5_000])
         #expect(costs.map(\.priceClass) == [.nearbySearchPro, .textSearchPro, .placeDetailsPro])
         #expect(costs.map(\.freeCalls) == [5_000, 200_000, 50_000])
-        #expect(costs.map(\.amount) == [0, 25_600, 0])
+        #expect(costs.map(\.amount) == [0, 32_000, 0])
     }
 
     @Test func `Amounts saturate`() {

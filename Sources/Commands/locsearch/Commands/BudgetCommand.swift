@@ -13,6 +13,7 @@ struct BudgetCommand: AsyncParsableCommand {
 
               locsearch budget
               locsearch budget --json
+              locsearch budget estimate --requests 1000 --operation search
               locsearch budget set hotpepper 5000
               locsearch budget set google-places/month/usd 350.00
               locsearch budget reset google-places/text-search-pro/month --yes
@@ -21,7 +22,7 @@ struct BudgetCommand: AsyncParsableCommand {
             interactive" is the last part of a period, which batch requests cannot use, if these settings keep any.
             "used up at this rate" is when nothing will be left if the period goes on as it has until now. Accounts that
             end in /free count the calls that the provider does not charge.
-            """, subcommands: [ShowCommand.self, SetCommand.self, ResetCommand.self],
+            """, subcommands: [ShowCommand.self, SetCommand.self, ResetCommand.self, EstimateCommand.self],
         defaultSubcommand: ShowCommand.self)
 }
 

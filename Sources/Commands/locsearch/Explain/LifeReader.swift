@@ -31,10 +31,7 @@ struct LifeReader {
         _ settings: Settings, timeout: Duration, log: Logger,
         progress: @escaping @Sendable (_ topic: String, _ records: Int) -> Void = { _, _ in }
     ) {
-        self.settings = settings
-        self.timeout = timeout
-        self.log = log
-        self.progress = progress
+        (self.settings, self.timeout, self.log, self.progress) = (settings, timeout, log, progress)
         decoder = RequestDecoder(maximumBytes: settings.integer("worker.maxRequestBytes"))
     }
 
@@ -57,7 +54,12 @@ struct LifeReader {
         try await readMissingRequests(of: scan, into: &findings)
 
         judge(&findings, by: offsets)
-        return findings.result
+        var result = findings.result
+        guard let prices = try? CallPrices(settings) else { return result }
+        for index in result.lives.indices {
+            result.lives[index].charges = prices.charges(of: result.lives[index], decoder: decoder)
+        }
+        return result
     }
 
     // MARK: - Topics

@@ -75,6 +75,7 @@ enum LifeText {
             let tried = event.triedProviders.isEmpty ? "" : ": " + event.triedProviders.joined(separator: ", ")
             members.append(("calls", "\(attempts.counted("call"))\(upstream)\(tried)"))
         }
+        if !life.charges.isEmpty { members.append(("cost", text(of: life.charges))) }
         if let letter = life.letter { members.append(("dead letter", text(of: letter))) }
         if let session = life.request?.sessionID ?? life.outcome?.event.sessionID {
             members.append(("session", session))
@@ -104,6 +105,13 @@ enum LifeText {
         let kind = if case .completed = outcome.event.body { "result" } else { "error" }
         return
             "\(time)\(text(of: outcome.position)), a\(kind == "error" ? "n" : "") \(kind) of \(outcome.byteCount.counted("byte"))"
+    }
+
+    private static func text(of charges: [PriceList.Cost]) -> String {
+        let parts = charges.map { cost in
+            "\(PriceList.text(cost.amount ?? 0)) \(cost.currency) for \(cost.calls.counted("call")) of \(cost.priceClass.rawValue)"
+        }
+        return "at most \(parts.joined(separator: ", ")); list price after the free calls, by these settings"
     }
 
     private static func text(of letter: RequestLife.Letter) -> String {

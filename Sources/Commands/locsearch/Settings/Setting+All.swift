@@ -148,6 +148,8 @@ extension Setting {
             "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
             default: "hotpepper,google-places"):
             "providers that auto tries, first to last",
+        Setting("prices.file", .text):
+            "file with the prices of calls, for money budgets and estimates; unset: Google's list prices of \(PriceList.google.date)",
     ])
 
     /// The time zone in which each provider's own quotas are reset at midnight.

@@ -47,7 +47,7 @@ struct SettingsFile: Sendable {
     }
 
     /// Reads the file, which may have at most 1 MB.
-    private static func text(at path: String) throws(SettingsError) -> String {
+    static func text(at path: String) throws(SettingsError) -> String {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw SettingsError("the settings file \(path) cannot be read")
         }

@@ -50,6 +50,7 @@ extension SettingsRule {
             SettingsRule(["hotpepper.apiKey", "hotpepper.apiKeyFile"]) { (settings) throws(SettingsError) in
                 _ = try settings.hotpepperKey()
             },
+            SettingsRule(["prices.file"]) { (settings) throws(SettingsError) in _ = try settings.prices() },
             SettingsRule(["tracing.uiURL"]) { (settings) throws(SettingsError) in _ = try settings.traceLink() },
             SettingsRule(["admin.token", "admin.tokenFile"]) { (settings) throws(SettingsError) in
                 _ = try settings.adminToken()

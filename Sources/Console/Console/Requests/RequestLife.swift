@@ -1,4 +1,5 @@
 package import EventContract
+package import LocationSearch
 
 /// The history of one record of the requests topic, as far as it can be read from the topics.
 package struct RequestLife: Sendable {
@@ -27,17 +28,9 @@ package struct RequestLife: Sendable {
             operation: String? = nil, sessionID: String? = nil, traceID: String? = nil, producer: String? = nil,
             expiry: WallTime? = nil, fault: String? = nil
         ) {
-            self.time = time
-            self.key = key
-            self.value = value
-            self.headers = headers
-            self.requestID = requestID
-            self.operation = operation
-            self.sessionID = sessionID
-            self.traceID = traceID
-            self.producer = producer
-            self.expiry = expiry
-            self.fault = fault
+            (self.time, self.key, self.value, self.headers) = (time, key, value, headers)
+            (self.requestID, self.operation, self.sessionID) = (requestID, operation, sessionID)
+            (self.traceID, self.producer, self.expiry, self.fault) = (traceID, producer, expiry, fault)
         }
     }
 
@@ -52,10 +45,7 @@ package struct RequestLife: Sendable {
         package let event: OutcomeEvent
 
         package init(position: SourcePosition, time: WallTime?, byteCount: Int, event: OutcomeEvent) {
-            self.position = position
-            self.time = time
-            self.byteCount = byteCount
-            self.event = event
+            (self.position, self.time, self.byteCount, self.event) = (position, time, byteCount, event)
         }
     }
 
@@ -75,11 +65,8 @@ package struct RequestLife: Sendable {
         package init(
             position: SourcePosition, reason: String, message: String, member: String?, time: WallTime?
         ) {
-            self.position = position
-            self.reason = reason
-            self.message = message
-            self.member = member
-            self.time = time
+            (self.position, self.time) = (position, time)
+            (self.reason, self.message, self.member) = (reason, message, member)
         }
     }
 
@@ -102,6 +89,8 @@ package struct RequestLife: Sendable {
     /// Its outcomes, in the order in which they were written. More than one only after a crash.
     package var outcomes: [Outcome] = []
     package var letter: Letter?
+    /// The most that providers can charge for the decisive outcome; empty if that is not known, or if they have no prices.
+    package var charges: [PriceList.Cost] = []
     package var state = State.unknown("nobody has looked")
 
     package init(source: SourcePosition) { self.source = source }
@@ -145,13 +134,11 @@ package struct RequestLives: Sendable {
     /// The id that was searched for.
     package let id: String
     /// One life per matching record of the requests topic, oldest first.
-    package let lives: [RequestLife]
+    package var lives: [RequestLife]
     /// The part that was read of each topic.
     package let readings: [Reading]
 
     package init(id: String, lives: [RequestLife], readings: [Reading]) {
-        self.id = id
-        self.lives = lives
-        self.readings = readings
+        (self.id, self.lives, self.readings) = (id, lives, readings)
     }
 }

@@ -1,7 +1,7 @@
 internal import Basics
 package import EventContract
 package import JSON
-internal import LocationSearch
+package import LocationSearch
 
 /// Writes the history of requests in the form for the page and `locsearch explain --json`. Unknown values are left out.
 package enum RequestLifeJSON {
@@ -41,6 +41,7 @@ package enum RequestLifeJSON {
             write(outcome, to: &json)
         }
         if let letter = life.letter { json.object("deadLetter") { json in write(letter, to: &json) } }
+        if !life.charges.isEmpty { json.objects("charges", of: life.charges) { $1.members(of: $0) } }
     }
 
     private static func write(_ state: RequestLife.State, to json: inout JSONWriter) {
@@ -119,6 +120,15 @@ package enum RequestLifeJSON {
 }
 
 extension JSONWriter {
+    /// Writes the cost of an SKU's calls, in millionths of the currency.
+    package mutating func members(of cost: PriceList.Cost) {
+        member("sku", cost.priceClass.rawValue)
+        member("calls", cost.calls)
+        member("freeCalls", cost.freeCalls)
+        member("costMicros", cost.amount)
+        member("currency", cost.currency)
+    }
+
     /// Writes the members `key`, `headers` and `value` of a record. Bytes that are not text are written in Base64, under another name.
     package mutating func members(ofKey key: [UInt8]?, headers: [EventHeader], value: [UInt8]?) {
         bytes("key", key)

@@ -29,12 +29,8 @@ package struct RequestPhase: Sendable, Hashable {
         _ kind: Kind, provider: String? = nil, start: Duration, duration: Duration, code: String? = nil,
         httpStatus: Int? = nil
     ) {
-        self.kind = kind
-        self.provider = provider
-        self.start = start
-        self.duration = duration
-        self.code = code
-        self.httpStatus = httpStatus
+        (self.kind, self.provider, self.start, self.duration) = (kind, provider, start, duration)
+        (self.code, self.httpStatus) = (code, httpStatus)
     }
 
     /// The time from the start of the first phase to the end of this one.

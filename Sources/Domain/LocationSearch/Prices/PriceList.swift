@@ -12,10 +12,7 @@ public struct PriceList: Sendable, Hashable {
         /// Millionths of the currency for one call, 0 to 1,000,000,000.
         public var price: Int
 
-        public init(fromCall: Int, price: Int) {
-            self.fromCall = fromCall
-            self.price = price
-        }
+        public init(fromCall: Int, price: Int) { (self.fromCall, self.price) = (fromCall, price) }
     }
 
     /// The prices of one price class.
@@ -26,8 +23,7 @@ public struct PriceList: Sendable, Hashable {
         public var tiers: [Tier]
 
         public init(freeCallsPerMonth: Int, tiers: [Tier]) {
-            self.freeCallsPerMonth = freeCallsPerMonth
-            self.tiers = tiers
+            (self.freeCallsPerMonth, self.tiers) = (freeCallsPerMonth, tiers)
         }
     }
 
@@ -43,10 +39,8 @@ public struct PriceList: Sendable, Hashable {
         public var pricePerMonth: Int
 
         public init(name: String, callsPerMonth: Int, priceClasses: [PriceClass], pricePerMonth: Int = 0) {
-            self.name = name
-            self.callsPerMonth = callsPerMonth
-            self.priceClasses = priceClasses
-            self.pricePerMonth = pricePerMonth
+            (self.name, self.callsPerMonth) = (name, callsPerMonth)
+            (self.priceClasses, self.pricePerMonth) = (priceClasses, pricePerMonth)
         }
     }
 
@@ -64,22 +58,15 @@ public struct PriceList: Sendable, Hashable {
     public init(
         date: String, source: String, currency: String, entries: [PriceClass: Entry], bundles: [Allowance] = []
     ) {
-        self.date = date
-        self.source = source
-        self.currency = currency
-        self.entries = entries
-        self.bundles = bundles
+        (self.date, self.source, self.currency) = (date, source, currency)
+        (self.entries, self.bundles) = (entries, bundles)
     }
 
-    /// All free calls of a month. Each class is in at most one allowance, and classes that cost nothing are in none but a
-    /// bundle.
+    /// All free calls of a month. Classes that cost nothing are in none but a bundle.
     public var allowances: [Allowance] {
-        let own = PriceClass.allCases.compactMap { priceClass -> Allowance? in
-            let calls = freeCalls(of: priceClass)
-            guard calls > 0 else { return nil }
-            return Allowance(name: priceClass.rawValue, callsPerMonth: calls, priceClasses: [priceClass])
-        }
-        return bundles + own
+        bundles
+            + PriceClass.allCases.filter { freeCalls(of: $0) > 0 }
+            .map { Allowance(name: $0.rawValue, callsPerMonth: freeCalls(of: $0), priceClasses: [$0]) }
     }
 
     /// Returns the price of a call after the free ones, in millionths of the currency: that of the first tier. 0 for a
@@ -103,20 +90,21 @@ public struct PriceList: Sendable, Hashable {
 }
 
 extension PriceList {
-    /// The cost of one class's calls in a month.
+    /// The cost of calls of one class.
     public struct Cost: Sendable, Hashable {
         public let priceClass: PriceClass
         public let calls: Int
-        /// The number of calls that an allowance or a price of 0 makes free.
+        /// The number of calls that cost nothing.
         public let freeCalls: Int
         /// Millionths of the currency; `nil` if the class has no known price.
         public let amount: Int?
+        public let currency: String
     }
 
     /// Returns the cost of a month's calls, in the order of `PriceClass.allCases`.
     ///
-    /// The calls of a bundle go to its cheapest classes first, because their order in the month is not known. So the sum is
-    /// never too low. Prices of bundles are not included.
+    /// The calls of a bundle go to its cheapest classes first, because their order in the month is not known, and do not
+    /// count for volume prices. So the sum is never too low. Prices of bundles are not included.
     public func costs(of calls: [PriceClass: Int]) -> [Cost] {
         var free: [PriceClass: Int] = [:]
         for allowance in allowances {
@@ -127,15 +115,21 @@ extension PriceList {
                 left -= taken
             }
         }
+        return costs(of: calls, free: free)
+    }
 
-        return PriceClass.allCases.compactMap { priceClass in
+    /// Returns the cost of calls after the free calls of their month, at the first price.
+    public func listCosts(of calls: [PriceClass: Int]) -> [Cost] { costs(of: calls, free: [:]) }
+
+    private func costs(of calls: [PriceClass: Int], free: [PriceClass: Int]) -> [Cost] {
+        PriceClass.allCases.compactMap { priceClass in
             guard let count = calls[priceClass], count > 0 else { return nil }
-            guard let entry = entries[priceClass] else {
-                return Cost(priceClass: priceClass, calls: count, freeCalls: 0, amount: nil)
-            }
-            let freeCalls = price(of: priceClass) == 0 ? count : free[priceClass] ?? 0
-            let amount = entry.amount(ofCallsAfter: freeCalls, to: count)
-            return Cost(priceClass: priceClass, calls: count, freeCalls: freeCalls, amount: amount)
+            let entry = entries[priceClass]
+            let freeCalls = entry != nil && price(of: priceClass) == 0 ? count : free[priceClass] ?? 0
+            let first = bundle(of: priceClass) == nil ? freeCalls : 0
+            let amount = entry?.amount(ofCallsAfter: first, to: first + count - freeCalls)
+            return Cost(
+                priceClass: priceClass, calls: count, freeCalls: freeCalls, amount: amount, currency: currency)
         }
     }
 }
@@ -143,12 +137,10 @@ extension PriceList {
 extension PriceList.Entry {
     /// Returns the price of the calls `first + 1` to `last` of a month, in millionths of the currency. Saturates.
     fileprivate func amount(ofCallsAfter first: Int, to last: Int) -> Int {
-        var amount = 0
-        for (index, tier) in tiers.enumerated() {
+        tiers.indices.reduce(0) { amount, index in
             let end = index + 1 < tiers.count ? tiers[index + 1].fromCall - 1 : Int.max
-            let calls = min(last, end) - max(first, tier.fromCall - 1)
-            if calls > 0 { amount = amount.saturatingAdding(calls.saturatingMultiplied(by: tier.price)) }
+            let calls = max(0, min(last, end) - max(first, tiers[index].fromCall - 1))
+            return amount.saturatingAdding(calls.saturatingMultiplied(by: tiers[index].price))
         }
-        return amount
     }
 }
