@@ -39,6 +39,8 @@ package struct ConsoleConfiguration: Sendable {
     package var traceLink: TraceLink?
     /// `console.start`: the initial centre of the map.
     package var start = Coordinate(latitude: 35.690921, longitude: 139.700258)
+    /// `console.terms`: which content of Google's places pages receive.
+    package var terms = ContentTerms.standard
     /// `console.pictureHosts` and `console.pictureBaseURL`.
     package var pictureHosts = PictureHosts([])
     /// How long the outcome of a page's request is wanted. Workers make no provider call for an older one.

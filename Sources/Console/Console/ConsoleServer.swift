@@ -28,9 +28,11 @@ package enum ConsoleServer {
         LoginRoutes(access: access).add(to: router)
         ConfigRoutes(configuration: configuration, backend: backend, isDemo: demo != nil).add(to: router)
         StreetRoutes(streets: configuration.streets).add(to: router)
-        SessionRoutes(backend: backend, store: store, pipeline: pipeline, expiry: configuration.requestExpiry).add(
-            to: router)
-        TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)
+        SessionRoutes(
+            backend: backend, store: store, pipeline: pipeline, terms: configuration.terms,
+            expiry: configuration.requestExpiry
+        ).add(to: router)
+        TrafficRoutes(traffic: traffic, pipeline: pipeline, terms: configuration.terms).add(to: router)
         DeadLetterRoutes(backend: backend, kafka: kafka).add(to: router)
         RequestRoutes(backend: backend, kafka: kafka, link: configuration.traceLink).add(to: router)
         ControlRoutes(backend: backend, kafka: kafka).add(to: router)

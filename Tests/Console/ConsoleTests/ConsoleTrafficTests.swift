@@ -156,7 +156,7 @@ struct ConsoleTrafficTests {
         let record = OutcomeRecord(
             position: SourcePosition(topic: "results", partition: 0, offset: 7), key: [0xFF], value: value,
             headers: [EventHeader("h", [0xEF, 0xBB, 0xBF])])
-        let details = TrafficJSON.details(of: record)
+        let details = TrafficJSON.details(of: record, by: .standard)
 
         #expect(String(validating: details, as: UTF8.self) != nil)
         var reader = JSONReader(details.span)

@@ -286,6 +286,9 @@ extension Setting {
                 "Google Maps key; every page receives it, so restrict it to the console's address",
             Setting("console.pictureBaseURL", .url(canBeOff: false)):
                 "base URL from which pictures of places are fetched instead, such as a simulator's",
+            Setting(
+                "console.terms", .choice(ContentTerms.allCases.map(\.rawValue)), default: console.terms.rawValue):
+                "Google's terms to follow: eea, for a billing address in the EEA, shows only positions and place ids of its places",
         ])
     }()
 }

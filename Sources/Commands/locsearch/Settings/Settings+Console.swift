@@ -29,8 +29,9 @@ extension Settings {
         console.googleMapsKey = self["console.googleMapsKey"]
         console.traceLink = try traceLink()
         if let start = Coordinate(text: text("console.start")) { console.start = start }
+        if let terms: ContentTerms = choice("console.terms") { console.terms = terms }
         console.pictureHosts = PictureHosts(
-            ["imgfp.hotp.jp", "lh3.googleusercontent.com"], insteadOfThem: self["console.pictureBaseURL"])
+            console.terms.pictureHosts, insteadOfThem: self["console.pictureBaseURL"])
         return console
     }
 

@@ -2,7 +2,7 @@
 
 import { el, icon, picture, setText, webAddress } from "./dom.js";
 import { credit, facts, openState, rating } from "./list.js";
-import { placeKey } from "./store.js";
+import { hasContent, placeKey } from "./store.js";
 import { shortened, t } from "./text.js";
 
 export class DetailView {
@@ -81,7 +81,7 @@ export class DetailView {
       this.#types(place),
       this.#hours(place.openingHours),
       selected.isLoading && el("p", { class: "detail-progress" }, el("span", { class: "spinner" }), t("detail.loading")),
-      el("div", { class: "detail-actions" },
+      hasContent(place) && el("div", { class: "detail-actions" },
         !selected.hasDetails && button("details", "details", () => this.#actions.details(place), "small primary"),
         button(imageURL ? "photo.again" : "photo", "photo", () => this.#actions.photo(place))),
       el("ul", { class: "credits" }, ...(selected.attributions ?? []).map((line) => el("li", {}, credit(line)))),

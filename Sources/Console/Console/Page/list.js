@@ -1,7 +1,7 @@
 // The list of places beside the map, and its description: number, search, and sources.
 
 import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
-import { isGooglePlace, placeKey } from "./store.js";
+import { hasContent, isGooglePlace, placeKey } from "./store.js";
 import { distance, number, shortened, t } from "./text.js";
 
 const MOST = 300;
@@ -63,7 +63,9 @@ export class ListView {
     });
 
     const isListOnly = !takesGooglePlaces && places.some(isGooglePlace);
-    const lines = [...(isListOnly ? [t("google.list-only")] : []), ...(list?.attributions ?? [])];
+    const isIdOnly = !places.every(hasContent);
+    const notes = [isListOnly && "google.list-only", isIdOnly && "google.ids-only"].filter(Boolean);
+    const lines = [...notes.map((note) => t(note)), ...(list?.attributions ?? [])];
     syncChildren(this.#credits, {
       items: [...new Set(lines)], key: (line) => line, make: (line) => el("li", {}, credit(line)),
     });

@@ -23,5 +23,8 @@ export async function openMap(container, { config, view, onMove }) {
     // Without the library, the outline shows the same places.
     container.replaceChildren();
   }
-  return new OutlineMap(container, { view, onMove, tiles: config.tiles, hasStreets: config.streets });
+  const map = new OutlineMap(container, { view, onMove, tiles: config.tiles, hasStreets: config.streets });
+  // By the terms for the EEA, pages receive only ids and positions of Google's places, which may be on any map.
+  map.takesGooglePlaces = config.terms === "eea";
+  return map;
 }

@@ -2,7 +2,7 @@
 
 import { el, icon, picture, setAttribute, setText } from "./dom.js";
 import { metersBetween, metersPerPixel, zoomForCircle } from "./mercator.js";
-import { isGooglePlace, placeKey } from "./store.js";
+import { hasContent, isGooglePlace, placeKey } from "./store.js";
 import { distance, shortened, t } from "./text.js";
 
 const MARGIN = 16;
@@ -182,6 +182,6 @@ function infoWindow(place, actions) {
     el("div", { class: "info-text" },
       el("bdi", { class: "info-name" }, place.name ?? t("unnamed")),
       el("span", { class: "info-facts" }, el("bdi", {}, facts.join(" · "))),
-      el("div", { class: "info-actions" }, button("details", "primary"), button("photo", ""))),
+      hasContent(place) && el("div", { class: "info-actions" }, button("details", "primary"), button("photo", ""))),
     el("button", { class: "close", type: "button", "aria-label": t("close"), "data-does": "close", onclick: actions.close }, icon("close")));
 }

@@ -30,5 +30,8 @@ export class SessionStore {
 /** Returns the key of a place among those of all providers. */
 export const placeKey = (place) => `${place.provider} ${place.id}`;
 
+/** Whether a place has more than its id and position, which is all that Google's terms for the EEA allow: the id is then its name. */
+export const hasContent = (place) => place.name !== place.id;
+
 /** Whether a place is Google's: its terms allow it only on a Google map or without a map. */
 export const isGooglePlace = (place) => String(place.provider).startsWith("google-places");

@@ -24,6 +24,7 @@ export const english = {
   "more": "More places", "credits": "Sources", "unnamed": "Unnamed place", "rating.spoken": "rated {rating} of 5",
   "open": "Open now", "closed": "Closed now", "closed-temporarily": "Temporarily closed", "closed-permanently": "Permanently closed", "hours": "Opening hours",
   "google.list-only": "Google's terms allow its places on a Google map only, so here they are a list.",
+  "google.ids-only": "Google's terms for the EEA allow only the ids and positions of its places here.",
   "told.searching": "Searching.", "told.found": "{count} places found.",
 
   "map": "Map. Arrow keys move it, plus and minus zoom.", "jump": "Go to a place", "jump.hint": "Kyoto, Paris …",

@@ -24,6 +24,7 @@ export const japanese = {
   "more": "さらに表示", "credits": "情報の提供元", "unnamed": "名称不明", "rating.spoken": "評価は5点中{rating}点",
   "open": "営業中", "closed": "営業時間外", "closed-temporarily": "一時休業中", "closed-permanently": "閉業", "hours": "営業時間",
   "google.list-only": "Googleの規約により、Googleの場所はGoogleの地図以外には表示できないため、一覧のみです。",
+  "google.ids-only": "GoogleのEEA向け規約により、Googleの場所はIDと位置のみを表示します。",
   "told.searching": "検索しています。", "told.found": "{count}件見つかりました。",
 
   "map": "地図。矢印キーで移動、プラスとマイナスで拡大縮小します。", "jump": "地名へ移動", "jump.hint": "京都、パリ …",

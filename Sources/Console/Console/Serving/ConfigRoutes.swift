@@ -31,6 +31,7 @@ struct ConfigRoutes {
         JSONWriter.object(capacity: 512) { json in
             json.member("streets", configuration.streets != nil)
             json.member("googleMapsKey", configuration.googleMapsKey)
+            json.member("terms", configuration.terms.rawValue)
             if isDemo { json.member("isDemo", true) }
 
             if let tiles = configuration.tiles {

@@ -20,7 +20,8 @@ enum SessionJSON {
         }
     }
 
-    static func state(_ state: SessionState, sessionID: String, ages: Ages) -> [UInt8] {
+    /// - Parameter terms: the terms that decide which content of places is written.
+    static func state(_ state: SessionState, sessionID: String, ages: Ages, terms: ContentTerms) -> [UInt8] {
         JSONWriter.object(capacity: 16384) { json in
             json.member("session", sessionID)
             json.member("revision", state.revision)
@@ -28,8 +29,8 @@ enum SessionJSON {
 
             json.objects("inFlight", of: state.inFlight) { request, json in write(request, ages, to: &json) }
 
-            if let list = state.list { write(list, to: &json) }
-            if let selected = state.selected { write(selected, to: &json) }
+            if let list = state.list { write(list, terms, to: &json) }
+            if let selected = state.selected { write(selected, terms, to: &json) }
             if let error = state.error { write(error, to: &json) }
         }
     }
@@ -68,34 +69,34 @@ enum SessionJSON {
         json.member("expiresInMs", rest?.milliseconds(roundedUp: true))
     }
 
-    private static func write(_ list: SessionState.PlaceList, to json: inout JSONWriter) {
+    private static func write(_ list: SessionState.PlaceList, _ terms: ContentTerms, to json: inout JSONWriter) {
         json.object("list") { json in
             json.member("requestId", list.requestID)
             json.member("isSuperseded", list.isSuperseded)
             json.member("provider", list.provider)
             json.member("totalAvailable", list.totalAvailable)
             json.member("nextPageToken", list.nextPageToken)
-            json.member("attributions", list.attributions)
+            json.member("attributions", terms.allowed(list.attributions, of: list.provider.flatMap(ProviderID.init)))
             if let search = list.search {
                 json.key("search")
                 json.value(search)
             }
             json.key("places")
-            json.value(list.places)
+            json.value(terms.allowed(list.places))
         }
     }
 
-    private static func write(_ selected: SessionState.Selection, to json: inout JSONWriter) {
+    private static func write(_ selected: SessionState.Selection, _ terms: ContentTerms, to json: inout JSONWriter) {
         json.object("selected") { json in
             json.member("id", selected.id)
             json.member("provider", selected.provider?.rawValue)
             json.member("isLoading", selected.isLoading)
             json.member("hasDetails", selected.hasDetails)
-            json.member("imageURL", selected.imageURL)
-            json.member("attributions", selected.attributions)
+            json.member("imageURL", terms.restricts(selected.provider) ? nil : selected.imageURL)
+            json.member("attributions", terms.allowed(selected.attributions, of: selected.provider))
             // At most one place, in the form of a list.
             json.key("places")
-            json.value(Places(selected.place.map { [$0] } ?? []))
+            json.value(Places(selected.place.map { [terms.allowed($0)] } ?? []))
         }
     }
 

@@ -12,6 +12,7 @@ struct SessionRoutes {
     let backend: any ConsoleBackend
     let store: Store
     let pipeline: Pipeline
+    let terms: ContentTerms
     /// How long an outcome of a page's request is wanted.
     let expiry: Duration
 
@@ -67,7 +68,7 @@ struct SessionRoutes {
 
     private func event(of state: SessionState, session: String) -> ServerSentEvent {
         let ages = SessionJSON.Ages(now: .now()) { id in id.hasPrefix(Self.prefix) ? expiry : nil }
-        return ServerSentEvent("state", data: SessionJSON.state(state, sessionID: session, ages: ages))
+        return ServerSentEvent("state", data: SessionJSON.state(state, sessionID: session, ages: ages, terms: terms))
     }
 
     private static func session(_ context: ClientContext) throws(ConsoleError) -> String {

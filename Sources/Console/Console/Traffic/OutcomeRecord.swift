@@ -24,10 +24,7 @@ package final class OutcomeRecord: Sendable {
         position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], writtenAt: WallTime? = nil,
         now: WallTime = .now(), requestTime: (SourcePosition) -> WallTime? = { _ in nil }
     ) {
-        self.position = position
-        self.key = key
-        self.value = value
-        self.headers = headers
+        (self.position, self.key, self.value, self.headers) = (position, key, value, headers)
         let event = try? OutcomeReader().read(value: value, headers: headers)
         self.event = event
         requestedAt = event?.source.flatMap(requestTime)

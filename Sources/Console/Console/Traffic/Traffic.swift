@@ -111,7 +111,7 @@ package final class Traffic: Sendable {
     func changes() -> AsyncStream<Void> { pages.changes() }
 
     /// Returns the record of an outcome as JSON; `nil` if it was dropped.
-    func details(ofOutcome id: Int) -> [UInt8]? {
-        state.withLock { $0.log[id] }.map { TrafficJSON.details(of: $0) }
+    func details(ofOutcome id: Int, by terms: ContentTerms) -> [UInt8]? {
+        state.withLock { $0.log[id] }.map { TrafficJSON.details(of: $0, by: terms) }
     }
 }

@@ -33,10 +33,11 @@ enum TrafficJSON {
         if let source = event.source { json.member("source", of: source) }
     }
 
-    /// Returns a whole record.
-    static func details(of record: OutcomeRecord) -> [UInt8] {
+    /// Returns a whole record, with the content of places that the terms allow.
+    static func details(of record: OutcomeRecord, by terms: ContentTerms) -> [UInt8] {
         JSONWriter.object(capacity: 1024 + (record.value?.count ?? 0)) { json in
-            json.members(ofKey: record.key, headers: record.headers, value: record.value)
+            json.members(
+                ofKey: record.key, headers: record.headers, value: terms.allowed(record.value, of: record.event))
         }
     }
 

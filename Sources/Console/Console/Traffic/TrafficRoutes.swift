@@ -6,6 +6,7 @@ internal import Hummingbird
 struct TrafficRoutes {
     let traffic: Traffic
     let pipeline: Pipeline
+    let terms: ContentTerms
 
     /// The shortest time between two writes to one page.
     private static let pause = Duration.milliseconds(100)
@@ -31,7 +32,8 @@ struct TrafficRoutes {
         }
 
         router.get("/api/traffic/outcomes/:id") { _, context in
-            guard let id = context.parameters.get("id", as: Int.self), let details = traffic.details(ofOutcome: id)
+            guard let id = context.parameters.get("id", as: Int.self),
+                let details = traffic.details(ofOutcome: id, by: terms)
             else { throw ConsoleError(.notFound, "this outcome is not kept any more") }
             return JSONAnswer.response(details)
         }
