@@ -5,7 +5,7 @@ enum DoctorChecks {
 
     static let all: [any DoctorCheck] = [
         SettingsCheck(), LibraryCheck(), PortCheck(isStart: false), FilesCheck(), ConnectionCheck(), BrokersCheck(),
-        TopicsCheck(), FleetCheck(), RightsCheck(), GroupCheck(), ProvidersCheck(), KeysCheck(),
+        TopicsCheck(), FleetCheck(), RightsCheck(), GroupCheck(), ProvidersCheck(), KeysCheck(), TermsCheck(),
         ClockCheck(),
     ]
 

@@ -240,12 +240,12 @@ extension Setting {
 
     // MARK: - Traces
 
-    private static let tracing: [Setting] = {
-        let tracing = TraceExportConfiguration(endpoint: "")
     /// The timeout of one export of traces. It is set by OpenTelemetry's variables only.
     static let traceTimeout = Setting(
         "OTEL_EXPORTER_OTLP_TIMEOUT", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false))
 
+    private static let tracing: [Setting] = {
+        let tracing = TraceExportConfiguration(endpoint: "")
         return described([
             Setting("tracing.endpoint", .url(canBeOff: true)):
                 "OpenTelemetry collector that receives traces by OTLP over HTTP; unset: off",

@@ -68,6 +68,26 @@ struct DoctorSettingsTests {
         DoctorFixture.expect(await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart), finds: wrong)
     }
 
+    @Test func `Google's terms are reported to users of its keys`() async {
+        let key = ["googlePlaces.apiKey": "a-good-key-4711"]
+        func findings(_ settings: [String: String]) async -> [Finding] {
+            await DoctorFixture.report(settings, checks: [TermsCheck()]).findings
+        }
+        #expect(await findings([:]).map(\.state) == [.skipped])
+
+        let usual = await findings(key)
+        #expect(usual.map(\.state) == [.ok, .ok])
+        #expect(usual.first?.text.contains("from October 2026") == true)
+        #expect(usual.last?.text.contains("set console.terms=eea") == true)
+
+        let area = await findings(key.merging(["console.terms": "eea"]) { $1 })
+        #expect(area.last?.text.contains("only ids and positions") == true)
+
+        let legacy = await findings(key.merging(["providers.order": "google-places-legacy"]) { $1 })
+        #expect(legacy.first?.state == .warning)
+        #expect(legacy.first?.cure?.contains("list google-places instead") == true)
+    }
+
     @Test func `A sound set-up passes`() async {
         let report = await DoctorFixture.report([:], checks: DoctorChecks.ofStart)
         #expect(report.findings.map(\.state) == [.ok, .ok, .ok], "\(report.findings)")
