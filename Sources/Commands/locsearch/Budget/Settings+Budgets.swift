@@ -5,9 +5,6 @@ import Logging
 import QuotaSharing
 
 extension Settings {
-    /// The prices of calls.
-    var prices: PriceList { .google }
-
     /// The budgets of all providers, `callsPerDay` among them. A budget in money brings the allowances of its provider.
     var budgets: [Budget] { Self.providerNames.flatMap { budgets(of: $0.id, named: $0.name) } }
 
@@ -25,6 +22,9 @@ extension Settings {
         return budgets + allowances(of: provider)
     }
 
+    /// A faulty `prices.file` ends the program before budgets are used.
+    private var checkedPrices: PriceList { (try? prices()) ?? .google }
+
     private func budget(_ text: BudgetText, of provider: ProviderID) -> Budget {
         var budget = Budget(provider, limit: 0, per: text.span, reserve: text.reserve, warning: text.warning)
         if let priceClass = PriceClass(rawValue: text.scope) { budget.scope = .priceClass(priceClass) }
@@ -33,13 +33,13 @@ extension Settings {
         case .money(let micros, let currency):
             (budget.limit, budget.unit) = (micros, .money(currency: currency))
             let classes = PriceClass.allCases.filter { $0.provider == provider }
-            budget.prices = classes.reduce(into: [:]) { $0[$1] = prices.price(of: $1) }
+            budget.prices = classes.reduce(into: [:]) { $0[$1] = checkedPrices.price(of: $1) }
         }
         return budget
     }
 
     private func allowances(of provider: ProviderID) -> [Budget] {
-        prices.allowances.compactMap { allowance in
+        checkedPrices.allowances.compactMap { allowance in
             let classes = allowance.priceClasses.filter { $0.provider == provider }
             guard !classes.isEmpty else { return nil }
             return Budget(

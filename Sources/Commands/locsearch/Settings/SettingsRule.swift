@@ -148,8 +148,9 @@ extension SettingsRule {
         }
         guard case .money(let currency) = budget.unit else { return }
         // A call without a known price would not count.
-        let unpriced = PriceClass.allCases.first { $0.provider == budget.provider && !settings.prices.hasPrice($0) }
-        guard unpriced == nil, currency == settings.prices.currency else {
+        let prices = try settings.prices()
+        let unpriced = PriceClass.allCases.first { $0.provider == budget.provider && !prices.hasPrice($0) }
+        guard unpriced == nil, currency == prices.currency else {
             throw SettingsError(
                 "\(name): there is no price in \(currency) for \(unpriced?.rawValue ?? budget.provider.rawValue): expected a number of calls, or prices in prices.file"
             )
