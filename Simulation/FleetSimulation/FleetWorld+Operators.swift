@@ -14,7 +14,8 @@ extension FleetWorld {
         let day = Self.dayOfBudget(at: wallNow)
         ordersGiven += 1
         let order = BudgetMessage.Order(
-            SimulatedWorker.account, period: Self.label(ofDay: day.number), limit: callsOfDay, isReset: callsOfDay == nil,
+            SimulatedWorker.account, period: Self.label(ofDay: day.number), limit: callsOfDay,
+            isReset: callsOfDay == nil,
             time: "order \(ordersGiven)")
         let message = BudgetMessage(sender: "locsearch budget \(ordersGiven)", number: 1, order: order)
         let record = SimulatedRecord(value: SimulatedFleetClients.codec.bytes(of: .budget(message)))

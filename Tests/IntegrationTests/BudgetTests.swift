@@ -27,7 +27,8 @@ struct BudgetTests {
 
     /// Returns the value of a worker's gauge of the budget.
     private static func gauge(_ name: String, in harness: WorkerHarness) async throws -> Double {
-        try await harness.metric("locsearch_provider_budget\(name){provider=\"hotpepper\",account=\"hotpepper\",unit=\"calls\"}")
+        try await harness.metric(
+            "locsearch_provider_budget\(name){provider=\"hotpepper\",account=\"hotpepper\",unit=\"calls\"}")
     }
 
     @Test func `Requests beyond the budget end as rate-limited without a call`() async throws {

@@ -106,7 +106,10 @@ struct MetricsTests {
         #expect(metrics.value("locsearch_runnable_backlog") == 0)
         #expect(metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 1)
         #expect(metrics.value("locsearch_provider_rate_limit", ["provider": "hotpepper"]) == 100_000)
-        #expect(metrics.value("locsearch_provider_budget", ["provider": "hotpepper", "account": "hotpepper", "unit": "calls"]) == 100_000)
+        #expect(
+            metrics.value(
+                "locsearch_provider_budget", ["provider": "hotpepper", "account": "hotpepper", "unit": "calls"])
+                == 100_000)
         #expect(metrics.value("locsearch_producer_queue_records") == 0)
         #expect(metrics.value("locsearch_fetch_queue_records") == 0)
 

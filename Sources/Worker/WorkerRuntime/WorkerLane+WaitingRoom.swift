@@ -42,9 +42,10 @@ extension WorkerLane {
         guard let request else { return nil }
 
         request.wait.candidates = decoded.map(runner.candidates) ?? []
-        let lines = decoded.map { decoded in
-            request.wait.candidates.map { room.calls.line(of: decoded.request, at: $0) }
-        } ?? []
+        let lines =
+            decoded.map { decoded in
+                request.wait.candidates.map { room.calls.line(of: decoded.request, at: $0) }
+            } ?? []
         let time = decoded.flatMap(runner.timeToLastCall)
         if let provider = lines.first?.provider, let time, time > .zero,
             let wait = room.expectedWait(of: request.flow, for: lines), wait > time

@@ -49,7 +49,9 @@ struct CallGroupTests {
             time.schedule(at: time.now + tick.nextTick) { [unowned self] in self.tick() }
         }
 
-        func begin(_ priceClass: PriceClass, of requestClass: RequestClass = .interactive, within: Double = 5) -> BegunSearch {
+        func begin(_ priceClass: PriceClass, of requestClass: RequestClass = .interactive, within: Double = 5)
+            -> BegunSearch
+        {
             let request = SearchRequest(
                 requestID: "r", location: Coordinate(latitude: 35, longitude: 139), keyword: priceClass.rawValue)
             return worker.begin(

@@ -10,7 +10,9 @@ struct BudgetAccountsTests {
     private static let start = Instant.now
     private static let period = "2026-11-23"
 
-    private static func entry(_ account: String = "hotpepper", take: Int = 1, period: String = period) -> BudgetMessage.Entry {
+    private static func entry(_ account: String = "hotpepper", take: Int = 1, period: String = period)
+        -> BudgetMessage.Entry
+    {
         BudgetMessage.Entry(account, period: period, limit: 100, take: take, made: ["search": take])
     }
 
@@ -35,7 +37,8 @@ struct BudgetAccountsTests {
 
     private static func order(_ limit: Int, period: String = period) -> BudgetMessage {
         BudgetMessage(
-            sender: "person \(period)", number: 1, order: BudgetMessage.Order("hotpepper", period: period, limit: limit, time: "t"))
+            sender: "person \(period)", number: 1,
+            order: BudgetMessage.Order("hotpepper", period: period, limit: limit, time: "t"))
     }
 
     /// Lets a member request a call, and read its own message.

@@ -99,7 +99,9 @@ struct CallGroup {
     // MARK: - Demand
 
     /// Adds the units of waiting calls to the demand on each account.
-    func addDemand(_ calls: Int, batch: Int, to demand: inout [ObjectIdentifier: (all: Int, batch: Int)], at now: Instant) {
+    func addDemand(
+        _ calls: Int, batch: Int, to demand: inout [ObjectIdentifier: (all: Int, batch: Int)], at now: Instant
+    ) {
         func add(_ units: Int, to account: BudgetAccount) {
             demand[ObjectIdentifier(account), default: (0, 0)].all += calls.saturatingMultiplied(by: units)
             demand[ObjectIdentifier(account), default: (0, 0)].batch += batch.saturatingMultiplied(by: units)

@@ -246,7 +246,9 @@ final class ProviderClient {
     /// Returns whether a new call of the class and group would be granted soon.
     func hasShortLine(for requestClass: RequestClass, in group: Int?) -> Bool {
         guard let group else {
-            return caller.queue.limits.groups.all.indices.allSatisfy { caller.queue.hasShortLine(for: requestClass, in: $0) }
+            return caller.queue.limits.groups.all.indices.allSatisfy {
+                caller.queue.hasShortLine(for: requestClass, in: $0)
+            }
         }
         return caller.queue.hasShortLine(for: requestClass, in: group)
     }

@@ -73,7 +73,9 @@ final class ProviderLimits {
         if breaker.rejection(at: now) != nil { return .probe }
         if hasBudgets, !groups.all[group].canTake(of: requestClass, at: now) { return .budget }
         if !buckets[0].hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
-        if buckets.count > 1, let own = groups.all[group].bucket, !buckets[own].hasToken(at: now) { return .methodToken }
+        if buckets.count > 1, let own = groups.all[group].bucket, !buckets[own].hasToken(at: now) {
+            return .methodToken
+        }
         return concurrency.room > 0 ? nil : .permit
     }
 
@@ -120,7 +122,9 @@ final class ProviderLimits {
     /// Returns why calls of a class and group are refused without waiting: a budget is used up, or the rest of it is kept
     /// for interactive requests.
     func budgetRefusal(of requestClass: RequestClass, in group: Int, at now: Instant) -> CallFailure? {
-        guard hasBudgets, let (budget, reason) = groups.all[group].refusal(of: requestClass, at: now) else { return nil }
+        guard hasBudgets, let (budget, reason) = groups.all[group].refusal(of: requestClass, at: now) else {
+            return nil
+        }
         return CallFailure(error: .refused(by: budget, because: reason), cause: .breakerOpen)
     }
 
@@ -154,7 +158,8 @@ final class ProviderLimits {
         case .permit:
             let wait = concurrency.wait(behind: ahead)
             return tooSlow(retryAfter: wait.isFinite ? Duration.seconds(roundedUp: wait) : nil)
-        case .methodToken: return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
+        case .methodToken:
+            return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
         case .budget: return CallFailure(error: .tooLate(.budget, retryAfter: nil, by: provider), cause: .limited)
         case .probe:
             return shut(for: breaker.rejection(at: now)?.retryAfter ?? .seconds(1), because: breaker.reason(at: now))

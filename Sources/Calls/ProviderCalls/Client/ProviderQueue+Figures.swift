@@ -31,7 +31,8 @@ extension ProviderQueue {
         var statistics = limits.concurrency.statistics
         statistics.refused = refusedByConcurrency
         let groups = Array(limits.groups.all.indices)
-        statistics.waiting = waiting(.interactive, in: groups, for: [.permit]) + waiting(.batch, in: groups, for: [.permit])
+        statistics.waiting =
+            waiting(.interactive, in: groups, for: [.permit]) + waiting(.batch, in: groups, for: [.permit])
         return statistics
     }
 

@@ -38,7 +38,8 @@ public struct ProviderPolicy: Sendable, Hashable {
 
     /// Returns the names of a provider's rate limits in the fleet, such as `google-places/searchText`.
     func limitNames(of provider: ProviderID) -> [String] {
-        (rateLimit == nil ? [] : [provider.rawValue]) + orderedMethodLimits.map { "\(provider.rawValue)/\($0.key.rawValue)" }
+        (rateLimit == nil ? [] : [provider.rawValue])
+            + orderedMethodLimits.map { "\(provider.rawValue)/\($0.key.rawValue)" }
     }
 
     var orderedMethodLimits: [(key: ProviderMethod, value: RateLimit)] {

@@ -50,7 +50,8 @@ struct BudgetText: Sendable, Hashable {
                 guard let reserve = BudgetReserve(text: words[1]) else { return nil }
                 self.reserve = reserve
             case ("warn", 2):
-                guard words[1].hasSuffix("%"), let percent = Int(words[1].dropLast()), (1...100).contains(percent) else {
+                guard words[1].hasSuffix("%"), let percent = Int(words[1].dropLast()), (1...100).contains(percent)
+                else {
                     return nil
                 }
                 warning = percent

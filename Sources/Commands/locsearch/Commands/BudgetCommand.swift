@@ -31,7 +31,8 @@ extension BudgetCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Shows what is used and left by account, operation and price class.")
 
-        @Flag(help: "Prints one JSON object per account and line; money in millionths of the currency.") var json = false
+        @Flag(help: "Prints one JSON object per account and line; money in millionths of the currency.") var json =
+            false
         @OptionGroup var tool: ToolOptions
 
         func run() async throws {
@@ -97,6 +98,17 @@ extension BudgetCommand {
             let question = "count the current \(budget.span.rawValue) of \(account) from zero again"
             try await change.make(budget, question: question) { $0.isReset = true }
         }
+    }
+}
+
+extension ProviderID {
+    /// - Throws: `ValidationError` for the name of no provider.
+    init(argument name: String) throws {
+        guard let provider = ProviderID(rawValue: name) else {
+            let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\(name) is not a provider: expected one of \(names)")
+        }
+        self = provider
     }
 }
 

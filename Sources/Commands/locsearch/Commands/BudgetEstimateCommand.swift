@@ -25,7 +25,7 @@ extension BudgetCommand {
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
         func validate() throws {
-            _ = try BudgetChange.provider(provider)
+            _ = try ProviderID(argument: provider)
             guard (1...1_000_000_000).contains(requests), SearchOperation(rawValue: operation) != nil,
                 ["day", "month"].contains(per)
             else {
@@ -39,7 +39,7 @@ extension BudgetCommand {
             let request = SearchRequest(
                 requestID: "estimate", operation: SearchOperation(rawValue: operation) ?? .search,
                 keyword: text ? "text" : nil)
-            let classes = prices.classes(of: request, at: try BudgetChange.provider(provider))
+            let classes = prices.classes(of: request, at: try ProviderID(argument: provider))
 
             let calls = requests.saturatingMultiplied(by: per == "day" ? 31 : 1)
             let costs = prices.list.costs(of: classes.reduce(into: [:]) { $0[$1] = calls })

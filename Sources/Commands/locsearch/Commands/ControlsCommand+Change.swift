@@ -73,16 +73,8 @@ extension ControlsCommand {
 
         func validate() throws { _ = try order(by: "", at: 0) }
 
-        private static func provider(_ name: String) throws -> ProviderID {
-            guard let provider = ProviderID(rawValue: name) else {
-                let names = ProviderID.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValidationError("\(name) is not a provider: expected one of \(names)")
-            }
-            return provider
-        }
-
         private func order(by: String, at time: Int64) throws -> ControlOrder {
-            var order = ControlOrder(.rate, provider: try Self.provider(provider).rawValue, by: by, at: time)
+            var order = ControlOrder(.rate, provider: try ProviderID(argument: provider).rawValue, by: by, at: time)
             try order.setNumber(value, of: "a rate", in: ControlPolicy.rateRange)
             return order
         }

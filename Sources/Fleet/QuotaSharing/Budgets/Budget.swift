@@ -58,7 +58,8 @@ public struct Budget: Sendable, Hashable {
         var parts = [provider.rawValue]
         switch scope {
         case .all: break
-        case .priceClass(let priceClass): if priceClass.rawValue != provider.rawValue { parts.append(priceClass.rawValue) }
+        case .priceClass(let priceClass):
+            if priceClass.rawValue != provider.rawValue { parts.append(priceClass.rawValue) }
         case .allowance(let name, _): parts += [name, "free"]
         }
         if span == .month { parts.append("month") }

@@ -140,7 +140,9 @@ public final class BudgetAccount {
     /// Returns the reason why a call of the class can get no permit in this period; `nil` if it may wait for one.
     /// - Parameter units: those of the call.
     public func refusal(_ units: Int = 1, of requestClass: RequestClass, at now: Instant) -> Refusal? {
-        if noteUsedUp(at: now) || isUsedUp(for: units, at: now) { return .usedUp(retryAfter: timeToNextPeriod(at: now)) }
+        if noteUsedUp(at: now) || isUsedUp(for: units, at: now) {
+            return .usedUp(retryAfter: timeToNextPeriod(at: now))
+        }
         guard requestClass == .batch, isKeptForInteractive else { return nil }
         return .keptForInteractive(retryAfter: timeToNextPeriod(at: now))
     }

@@ -117,7 +117,9 @@ public final class BudgetMember {
 
     /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
     private func giveUpCalls(beyond order: BudgetMessage.Order) {
-        guard order.limit != nil, let account = account(order.account), let period = account.current?.period else { return }
+        guard order.limit != nil, let account = account(order.account), let period = account.current?.period else {
+            return
+        }
         _ = account.reservation.remove(max(0, period.taken.saturatingSubtracting(period.budget)))
     }
 

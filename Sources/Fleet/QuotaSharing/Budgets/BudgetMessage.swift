@@ -19,7 +19,8 @@ public struct BudgetMessage: Sendable, Hashable {
         public var made: [String: Int]
 
         public init(
-            _ account: String, period: String, limit: Int, warning: Int = 80, take: Int = 0, giveBack: Int = 0, made: [String: Int] = [:]
+            _ account: String, period: String, limit: Int, warning: Int = 80, take: Int = 0, giveBack: Int = 0,
+            made: [String: Int] = [:]
         ) {
             self.account = account
             self.period = period

@@ -20,7 +20,8 @@ final class QueuedCalls {
         unlimited.isAdaptive = false
         let limits = ProviderLimits(
             .hotpepper, breaker: CircuitBreaker(), bucket: RateBucket(limit: rate, share: share, at: time.now),
-            concurrency: ConcurrencyLimit(concurrency ?? unlimited, timekeeper: time), accounts: [budget].compactMap { $0 },
+            concurrency: ConcurrencyLimit(concurrency ?? unlimited, timekeeper: time),
+            accounts: [budget].compactMap { $0 },
             timekeeper: time)
         queue = ProviderQueue(limits, timekeeper: time, fairness: fairness)
     }

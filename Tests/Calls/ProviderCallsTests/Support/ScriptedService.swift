@@ -15,7 +15,8 @@ final class ScriptedService: PlaceService {
 
     /// - Parameter script: makes the answer of each call; the first call has number 1.
     init(
-        _ id: ProviderID = .hotpepper, priceClass: @escaping @Sendable (SearchRequest) -> PriceClass = { _ in .hotpepper },
+        _ id: ProviderID = .hotpepper,
+        priceClass: @escaping @Sendable (SearchRequest) -> PriceClass = { _ in .hotpepper },
         _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
     ) {
         self.id = id
