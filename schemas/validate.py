@@ -59,8 +59,8 @@ def validator(schema, registry=NO_REFERENCES):
 
 
 def members(error):
-    """The members that one validation error is about, as the contract writes them: `location.latitude`. A text in a list
-    is named by the list.
+    """The members that one validation error is about, as the contract writes them: `location.latitude`. A text in a
+    list is named by the list.
     """
     path = ".".join(str(part) for part in error.absolute_path)
     names = []

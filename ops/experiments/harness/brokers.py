@@ -4,7 +4,6 @@ already.
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from confluent_kafka import KafkaException

@@ -94,11 +94,11 @@ extension MetricDescription {
         .gauge("locsearch_provider_budget", labels: ["provider", "account", "unit"]):
             "A budget of the whole fleet, in calls or in a currency; each worker shows the same value. Absent without a budget.",
         .gauge("locsearch_provider_budget_used", labels: ["provider", "account", "unit"]):
-            "What workers have reported as used of a budget, of the whole fleet.",
+            "The part of a budget that workers have reported as used, of the whole fleet.",
         .gauge("locsearch_provider_budget_reserved", labels: ["provider", "account", "unit"]):
-            "What workers have reserved of a budget, or had when they crashed, of the whole fleet.",
+            "The part of a budget that workers have reserved, or had when they crashed, of the whole fleet.",
         .gauge("locsearch_provider_budget_left", labels: ["provider", "account", "unit"]):
-            "What is not reserved of a budget, of the whole fleet.",
+            "The part of a budget that is not reserved, of the whole fleet.",
         .gauge("locsearch_provider_budget_ends_in_seconds", labels: ["provider", "account", "unit"]):
             "The time until a budget's next day or month.",
         .gauge("locsearch_provider_rate_limit", labels: ["provider"]):
