@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
-from harness.brokers import EmbeddedBroker
+from harness.brokers import MockBroker
 from harness.processes import Processes
 from harness.service import start_worker
 
@@ -36,7 +36,7 @@ class Service:
 
     def __init__(self, program: str, logs: Path):
         self.processes = Processes(logs)
-        self.broker = EmbeddedBroker(self.processes, program, brokers=3)
+        self.broker = MockBroker(self.processes, program, brokers=3)
         self.broker.create_topics({UNREAD: 3})
         start_worker(
             program,
