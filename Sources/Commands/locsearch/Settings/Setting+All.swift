@@ -184,9 +184,9 @@ extension Setting {
             Setting(prefix + "callsPerDayReserved", .budgetReserve, default: "0"):
                 "calls of a day that are kept for interactive requests; batch requests get none of them",
             Setting(prefix + "budgets", .budgets):
-                "budgets of all workers together, in calls or money, for all calls or one price class, by day or month: `\(BudgetText.form)`",
+                "budgets of all workers together",
             Setting(prefix + "methodLimits", .methodLimits):
-                "rate limits of single methods, in calls per second: `searchNearby=5,searchText=10,details=10,photo=5`",
+                "rate limits of single methods of the provider's API",
             Setting(prefix + "dayBegins", .timeZone):
                 "the time zone at whose midnight the days and months of budgets begin; unset: the provider's own",
             Setting(

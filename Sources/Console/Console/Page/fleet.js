@@ -108,14 +108,19 @@ function workerFigures({ inFlight, undelivered, assignment = [] }) {
     figure("in-flight", number(inFlight ?? 0)), figure("lag", lag), figure("undelivered", number(undelivered ?? 0)), figure("partitions", number(assignment.length)));
 }
 
-function provider({ provider: name, breaker, breakerReason, openForSeconds, pausedForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests, budget }) {
+function budget({ account, unit, used, budget: limit }) {
+  const amount = (units) => unit === "calls" ? number(units ?? 0) : `${number((units ?? 0) / 1e6, 2)} ${unit}`;
+  return t("limit.budget", { account: shortened(account, 60), count: amount(used), limit: amount(limit) });
+}
+
+function provider({ provider: name, breaker, breakerReason, openForSeconds, pausedForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests, budgets = [] }) {
   const kind = breaker === "closed" ? "good" : breaker === "open" ? "bad" : "mild";
   const remaining = openForSeconds ?? pausedForSeconds;
   const waiting = (waitingForRate ?? 0) + (waitingForConcurrency ?? 0) + (heldRequests ?? 0);
   const facts = [
     Number.isFinite(concurrencyLimit) && t("limit.calls", { count: number(inFlight ?? 0), limit: number(concurrencyLimit) }),
     Number.isFinite(allowedPerSecond) && t("limit.allowed", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
-    budget && t("limit.budget", { count: number(budget.used ?? 0), limit: number(budget.calls ?? 0) }),
+    ...budgets.filter(({ account }) => !account.includes("/free")).map(budget),
     waiting > 0 && t("limit.waiting", { count: number(waiting) }),
     breakerReason, remaining > 0 && t("open.for", { wait: duration(remaining * 1000) }),
   ].filter(Boolean);

@@ -73,7 +73,7 @@ export const english = {
   "waiting.turn": "Waiting: {flows}", "waiting.class": "{class} {count} (longest {wait})", "waiting.tenant": "{class} of {tenant} {count} (longest {wait})", "class.interactive": "interactive", "class.batch": "batch",
   "worker.draining": "Draining", "workers.note": "Current values of each worker. Calls are counted from the start of the provider's day.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s", "limit.allowed": "at most {count}/s",
-  "limit.waiting": "{count} waiting", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "open.for": "for {wait} more",
+  "limit.waiting": "{count} waiting", "limit.budget": "{account}: {count} of {limit}", "commit.overdue": "Commits overdue by {wait}", "open.for": "for {wait} more",
 
   "fleet": "Fleet", "fleet.working": "Taking requests", "fleet.no-worker": "No worker", "fleet.workers-not-ready": "Not ready", "fleet.brokers-away": "Kafka away",
   "fleet.unknown": "Unknown", "fleet.no-worker.advice": "No worker is running. Requests wait in Kafka until one starts, or until they expire.",

@@ -69,7 +69,7 @@ export const japanese = {
   "waiting.turn": "順番待ち: {flows}", "waiting.class": "{class} {count}件(最長{wait})", "waiting.tenant": "{tenant}の{class} {count}件(最長{wait})", "class.interactive": "対話", "class.batch": "一括",
   "worker.draining": "終了処理中", "workers.note": "各ワーカーの現在の値です。呼び出し数は提供元の1日の始まりから数えています。", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件", "limit.allowed": "毎秒最大{count}件",
-  "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "open.for": "残り{wait}",
+  "limit.waiting": "{count}件待機", "limit.budget": "{account}: {limit}中{count}", "commit.overdue": "コミットが{wait}遅れています", "open.for": "残り{wait}",
 
   "fleet": "全体", "fleet.working": "稼働中", "fleet.no-worker": "ワーカーなし", "fleet.workers-not-ready": "準備中", "fleet.brokers-away": "Kafka応答なし", "fleet.unknown": "不明",
   "fleet.no-worker.advice": "ワーカーが動いていません。要求は、ワーカーが動き出すか期限が切れるまでKafkaで待ちます。", "fleet.workers-not-ready.advice": "ワーカーはありますが、要求を受け付けていません。",
