@@ -303,10 +303,20 @@ export interface FailureMembers {
   member?: string;
   /**
    * The limit of the worker that left no call for the request: rate (requestsPerSecond), concurrency (the calls that
-   * may be under way, fewer while the provider answers slowly), budget (callsPerDay), or queue (so many requests of
-   * its class and tenant wait before it). Missing where the provider itself refused.
+   * may be under way, fewer while the provider answers slowly), budget (callsPerDay, budgets), or queue (so many
+   * requests of its class and tenant wait before it). Missing where the provider itself refused.
    */
   limit?: "rate" | "concurrency" | "budget" | "queue";
+  /**
+   * The account of the budget that allows no call: a provider, and the price class, month and currency that the
+   * budget is limited to, such as google-places/text-search-pro/month. Present with opensAt. At least 1 character.
+   */
+  account?: string;
+  /**
+   * The time at which the next day or month of that budget begins. Calls may be possible sooner. Format: date-time.
+   * Matches `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`.
+   */
+  opensAt?: string;
 }
 
 /** The Failure whose code is invalid-request, unauthorized, not-found, upstream-rejected, superseded or expired. */

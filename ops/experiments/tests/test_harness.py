@@ -69,7 +69,7 @@ def test_processes_do_not_outlive_a_killed_harness(tmp_path):
         ({"fail": {"api": "Nope", "errors": []}}, "not a request"),
         ({"fail": {"api": "Produce", "errors": ["NOPE"]}}, "not an error"),
         ({"down": "x"}, "not a valid command"),
-        ({"topic": {}}, "not a valid command"),
+        ({"topic": {}}, "nothing to do"),
     ],
 )
 def test_broker_answers_what_it_cannot_do(broker, line, complaint):
