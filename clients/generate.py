@@ -345,11 +345,15 @@ class Python:
 class TypeScript:
     SIMPLE = {"integer": "number"}
 
+    def array(self, items: Type) -> str:
+        text = self.expression(items)
+        return f"({text})[]" if " | " in text else f"{text}[]"
+
     def expression(self, type_: Type) -> str:
         if type_.values:
             text = " | ".join(json.dumps(value) for value in type_.values)
         else:
-            text = f"{self.expression(type_.items)}[]" if type_.items else self.SIMPLE.get(type_.name, type_.name)
+            text = self.array(type_.items) if type_.items else self.SIMPLE.get(type_.name, type_.name)
         return text + (" | null" if type_.nullable else "")
 
     def comment(self, text: str, indent: str) -> list[str]:

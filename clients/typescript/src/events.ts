@@ -68,7 +68,7 @@ export interface RequestMembers {
    * Parts of places that are requested in addition to those of the setting googlePlaces.fields. A provider may
    * charge more for them.
    */
-  include?: "businessStatus" | "openingHours"[] | null;
+  include?: ("businessStatus" | "openingHours")[] | null;
   /** A provider may round it; the result says what was used. 1 to 50000. Default: 1500. */
   radiusMeters?: number | null;
   /** 1 to 256 characters. */
