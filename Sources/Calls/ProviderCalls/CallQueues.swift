@@ -6,7 +6,7 @@ public import LocationSearch
 ///
 /// All functions must be called on the actor to which the queues belong.
 public protocol CallQueues {
-    /// Returns the line in which the first call for a request waits.
+    /// Returns the calls among which the first call for a request will wait.
     func line(of request: SearchRequest, at service: any PlaceService) -> CallLine
 
     /// Returns whether a new call of the class in the line would be granted soon.

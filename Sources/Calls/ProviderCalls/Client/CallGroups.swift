@@ -58,7 +58,7 @@ struct CallGroup {
     }
 
     /// Takes the permits of a call. Call this only if `canTake` has just returned true.
-    func take(of requestClass: RequestClass, at now: Instant) -> CallGroup.Permits {
+    func take(of requestClass: RequestClass, at now: Instant) -> Permits {
         var permits: Permits = []
         var paid = charges
         if let free = allowances.first(where: { $0.canTake(of: requestClass, at: now) }) {
@@ -122,7 +122,7 @@ extension BudgetAccount.Refusal {
 /// The groups of a provider's calls: price classes with the same limits are one group.
 struct CallGroups {
     let all: [CallGroup]
-    /// The group of each price class, in the order of `PriceClass.allCases`.
+    /// The index of each price class's group in `all`.
     private let indices: [PriceClass: Int]
 
     init(of provider: ProviderID, accounts: [BudgetAccount], buckets: [ProviderMethod: Int]) {

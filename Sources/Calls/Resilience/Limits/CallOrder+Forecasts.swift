@@ -21,7 +21,7 @@ extension CallOrder {
         var within = own
         var others = 0
         for other in interactive.indices where isCounted(other) {
-            // The groups take turns.
+            // One call of each group follows another.
             if other != group { within += min(own + 1, Double(self[flow.requestClass, other].count)) }
             others += flow.requestClass == .interactive ? batch[other].count : interactive[other].count
         }

@@ -8,7 +8,7 @@ public import Basics
 /// first served.
 ///
 /// Calls may belong to groups, which have limits of their own. A group that may not be served delays no other one. Within a
-/// class, the groups that may be served take turns, call by call.
+/// class, one call of each group that may be served follows another.
 ///
 /// Not `Sendable`: it belongs to one actor. Each operation takes constant time, unless its comment states that it visits
 /// all calls or tenants.
@@ -60,7 +60,7 @@ public final class CallOrder<Element> {
     let terms: FairTerms
     private var entries = LinkedLists<Entry>()
     private var lines = LinkedLists<Line>()
-    /// By group.
+    /// The waiting calls of each class, by group.
     private(set) var (interactive, batch): ([Lines], [Lines])
     private var counts = (interactive: 0, batch: 0)
     /// The group that is served next if it may be, by class.

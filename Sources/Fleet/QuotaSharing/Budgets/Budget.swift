@@ -13,7 +13,7 @@ public struct Budget: Sendable, Hashable {
         case allowance(name: String, Set<PriceClass>)
     }
 
-    /// What a unit is.
+    /// The kind of units that a budget counts.
     public enum Unit: Sendable, Hashable {
         case calls
         /// A millionth of the currency, such as `USD`.
