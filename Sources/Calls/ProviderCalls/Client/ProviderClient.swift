@@ -64,7 +64,7 @@ final class ProviderClient {
             concurrency: ConcurrencyLimit(policy.concurrency, timekeeper: timekeeper), accounts: accounts,
             timekeeper: timekeeper)
         let queue = ProviderQueue(limits, timekeeper: timekeeper, fairness: policy.fairness)
-        let names = [id.rawValue] + methods.map { "\(id.rawValue)/\($0.key.rawValue)" }
+        let names = [id.rawValue] + methods.map { ProviderPolicy.limitName(of: id, $0.key) }
         shares = names.enumerated().map { RateShare($1, of: $0, in: queue, by: policy.share) }
         caller = ProviderCaller(id, policy: policy, queue: queue, clock: clock, observer: observer)
         limits.breaker.onTransition = { [weak caller] transition in

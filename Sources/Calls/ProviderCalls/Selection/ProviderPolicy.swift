@@ -39,7 +39,11 @@ public struct ProviderPolicy: Sendable, Hashable {
     /// Returns the names of a provider's rate limits in the fleet, such as `google-places/searchText`.
     func limitNames(of provider: ProviderID) -> [String] {
         (rateLimit == nil ? [] : [provider.rawValue])
-            + orderedMethodLimits.map { "\(provider.rawValue)/\($0.key.rawValue)" }
+            + orderedMethodLimits.map { Self.limitName(of: provider, $0.key) }
+    }
+
+    static func limitName(of provider: ProviderID, _ method: ProviderMethod) -> String {
+        "\(provider.rawValue)/\(method.rawValue)"
     }
 
     var orderedMethodLimits: [(key: ProviderMethod, value: RateLimit)] {

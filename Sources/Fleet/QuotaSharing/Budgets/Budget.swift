@@ -1,3 +1,4 @@
+internal import Basics
 public import LocationSearch
 
 /// A budget of one provider by the settings, for which the fleet keeps an account. Its numbers are units: calls, or
@@ -84,5 +85,36 @@ public struct Budget: Sendable, Hashable {
         let units = PriceClass.allCases.compactMap { $0.provider == provider ? self.units(of: $0) : nil }
         guard let least = units.min(), let most = units.max() else { return 1...1 }
         return least...most
+    }
+}
+
+/// The part of a budget that is kept for interactive requests.
+public enum BudgetReserve: Sendable, Hashable {
+    /// A number of units.
+    case units(Int)
+    /// A fraction of the budget, 0 to 1.
+    case part(Double)
+
+    /// Parses a number of units, or a percentage such as `10%`.
+    /// - Returns: `nil` for any other text, and for a number out of range.
+    public init?(text: String) {
+        if text.hasSuffix("%") {
+            guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
+            self = .part(percent / 100)
+        } else {
+            guard let units = Int(text), units >= 0 else { return nil }
+            self = .units(units)
+        }
+    }
+
+    /// True if nothing is kept.
+    public var isNone: Bool { self == .units(0) || self == .part(0) }
+
+    /// Returns the number of units that are kept of a budget, at most the whole budget.
+    public func units(of budget: Int) -> Int {
+        switch self {
+        case .units(let units): min(max(0, units), max(0, budget))
+        case .part(let part): min(max(0, Int(saturating: (part * Double(budget)).rounded(.up))), max(0, budget))
+        }
     }
 }
