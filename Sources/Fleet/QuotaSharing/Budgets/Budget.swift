@@ -84,7 +84,7 @@ public struct Budget: Sendable, Hashable {
     var unitsOfCall: ClosedRange<Int> {
         let units = PriceClass.allCases.compactMap { $0.provider == provider ? self.units(of: $0) : nil }
         guard let least = units.min(), let most = units.max() else { return 1...1 }
-        return least...most
+        return least...most  // bounded: both ends come from one list
     }
 }
 
