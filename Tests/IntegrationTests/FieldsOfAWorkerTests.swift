@@ -99,8 +99,8 @@ struct FieldsOfAWorkerTests {
             ])
             let found = try await harness.outcomes(8)
             let hours = try #require(found["hours"]?.result)
-            #expect(hours.places.contains { $0.openingHours.count == 7 && $0.businessStatus == .operational })
-            #expect(try #require(found["plain"]?.result).places.allSatisfy(\.openingHours.isEmpty))
+            #expect(hours.places.contains { $0.business.openingHours.count == 7 && $0.business.status == .operational })
+            #expect(try #require(found["plain"]?.result).places.allSatisfy(\.business.openingHours.isEmpty))
             for id in ["near", "old"] {
                 let metres = try #require(found[id]?.result).places.compactMap(\.distanceMeters)
                 #expect(metres.count > 1 && metres == metres.sorted(), "\(id)")

@@ -101,7 +101,7 @@ extension JSONReader {
         while let key = try nextKey() {
             switch key {
             case "openNow", "open_now": openNow = try bool()
-            case "weekdayDescriptions", "weekday_text": place.openingHours = try wantedTexts(in: &places)
+            case "weekdayDescriptions", "weekday_text": place.business.openingHours = try wantedTexts(in: &places)
             default: try skip()
             }
         }

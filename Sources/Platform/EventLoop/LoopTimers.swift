@@ -4,6 +4,7 @@ internal import HeapModule
 /// Identifies one timer of one loop.
 public struct TimerID: Hashable, Sendable {
     let serial: UInt64
+    let slot: Int
 }
 
 /// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action, until it is the
@@ -11,12 +12,20 @@ public struct TimerID: Hashable, Sendable {
 struct LoopTimers {
     private struct Entry: Comparable {
         let due: Instant
-        let serial: UInt64
+        let timer: TimerID
 
-        static func < (a: Entry, b: Entry) -> Bool { (a.due, a.serial) < (b.due, b.serial) }
+        static func < (a: Entry, b: Entry) -> Bool { (a.due, a.timer.serial) < (b.due, b.timer.serial) }
     }
+    private struct Slot {
+        /// The serial of the timer that uses the slot; 0 if it is free.
+        var serial: UInt64 = 0
+        var action: (() -> Void)?
+    }
+
     private var heap = Heap<Entry>()
-    private var actions: [UInt64: () -> Void] = [:]
+    /// The actions of the timers. A timer that is over frees its slot for the next one, so no table is searched.
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
     private var nextSerial: UInt64 = 0
 
     /// The number of cancelled timers that may always stay in the heap.
@@ -30,20 +39,34 @@ struct LoopTimers {
     mutating func add(at due: Instant, rank: UInt16, action: @escaping () -> Void) -> TimerID {
         nextSerial += 1
         let serial = nextSerial | UInt64(rank) << 48
-        heap.insert(Entry(due: due, serial: serial))
-        actions[serial] = action
-        return TimerID(serial: serial)
+        let timer = TimerID(serial: serial, slot: freeSlots.popLast() ?? slots.count)
+        if timer.slot == slots.count { slots.append(Slot()) }
+        slots[timer.slot] = Slot(serial: serial, action: action)
+        heap.insert(Entry(due: due, timer: timer))
+        return timer
     }
 
     mutating func cancel(_ timer: TimerID) {
-        guard actions.removeValue(forKey: timer.serial) != nil else { return }
-        if heap.count > 2 * actions.count + Self.fewTimers { removeCancelled() }
-        while let first = heap.min, actions[first.serial] == nil { heap.removeMin() }
+        guard takeAction(of: timer) != nil else { return }
+        if heap.count > 2 * (slots.count - freeSlots.count) + Self.fewTimers { removeCancelled() }
+        while let first = heap.min, !isActive(first.timer) { heap.removeMin() }
+    }
+
+    private func isActive(_ timer: TimerID) -> Bool { slots[timer.slot].serial == timer.serial }
+
+    /// Ends a timer; `nil` if it has ended already.
+    private mutating func takeAction(of timer: TimerID) -> (() -> Void)? {
+        guard isActive(timer) else { return nil }
+        defer {
+            slots[timer.slot] = Slot()
+            freeSlots.append(timer.slot)
+        }
+        return slots[timer.slot].action
     }
 
     /// Costs as much as one cancellation for each timer that it removes.
     private mutating func removeCancelled() {
-        heap = Heap(heap.unordered.filter { actions[$0.serial] != nil })
+        heap = Heap(heap.unordered.filter { isActive($0.timer) })
     }
 
     var nextDue: Instant? { heap.min?.due }
@@ -52,7 +75,7 @@ struct LoopTimers {
     mutating func popDue(at now: Instant) -> (() -> Void)? {
         while let first = heap.min, first.due <= now {
             heap.removeMin()
-            if let action = actions.removeValue(forKey: first.serial) { return action }
+            if let action = takeAction(of: first.timer) { return action }
         }
         return nil
     }

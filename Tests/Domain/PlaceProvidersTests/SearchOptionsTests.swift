@@ -131,10 +131,10 @@ struct SearchOptionsTests {
              {"id":"c","businessStatus":7,"regularOpeningHours":[]}]}
             """#)
         let places = try await Providers.google(http).ask(Self.search(SearchOptions(parts: [.openingHours]))).places
-        #expect(places.map(\.businessStatus) == [.closedTemporarily, nil, nil])
+        #expect(places.map(\.business.status) == [.closedTemporarily, nil, nil])
         #expect(places[0].openNow == true)
-        #expect(places[0].openingHours == ["Monday: Closed", "Tuesday: 9:00 AM"] && places[0].types == ["x"])
-        #expect(places[1].openingHours.isEmpty && places[2].openingHours.isEmpty)
+        #expect(places[0].business.openingHours == ["Monday: Closed", "Tuesday: 9:00 AM"] && places[0].types == ["x"])
+        #expect(places[1].business.openingHours.isEmpty && places[2].business.openingHours.isEmpty)
     }
 
     @Test func `Opening hours that repeat the API key are refused`() async {
@@ -179,8 +179,8 @@ struct SearchOptionsTests {
             """#)
         let place = try await Providers.legacy(http).ask(Self.details([.businessStatus, .openingHours])).places[0]
         #expect(http.requests[0].url.contains("photos%2Cbusiness_status%2Copening_hours%2Fweekday_text&"))
-        #expect(place.businessStatus == .closedPermanently && place.openNow == false)
-        #expect(place.openingHours == ["Monday: 9:30 AM – 5:00 PM"])
+        #expect(place.business.status == .closedPermanently && place.openNow == false)
+        #expect(place.business.openingHours == ["Monday: 9:30 AM – 5:00 PM"])
     }
 
     /// Other fields than that of the photo would raise the price.

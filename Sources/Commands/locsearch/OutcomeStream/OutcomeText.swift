@@ -12,7 +12,7 @@ enum OutcomeText {
             var lines = ["\(headline(event, result: result)), \(effort(event))"]
             if !result.places.isEmpty { lines += [""] + places(result.places) }
             let detailed = event.operation == "details" ? result.places.first : nil
-            lines += (detailed?.openingHours ?? []).map { TerminalText.safe($0) }
+            lines += (detailed?.business.openingHours ?? []).map { TerminalText.safe($0) }
             if let url = result.photoURL { lines.append(TerminalText.safe(url)) }
             if !result.attributions.isEmpty {
                 lines += [""] + result.attributions.map { TerminalText.safe($0) }

@@ -3,10 +3,13 @@ import Foundation
 import HTTPTransport
 import Kafka
 import LocationSearch
+import Logging
+import Observability
 import PlaceProviders
 import ProviderCalls
 internal import QuotaSharing
 import Resilience
+import TraceExport
 import WorkerRuntime
 
 /// Converts the settings to the configurations of the worker's components. If a setting is not set, the default of the
@@ -208,5 +211,34 @@ extension Settings {
     func configuredProviders() throws(SettingsError) -> [ProviderID] {
         let hotpepper = try hotpepperKey() == nil ? [] : ProviderKeys.ofHotpepper
         return try googleKey() == nil ? hotpepper : hotpepper + ProviderKeys.ofGoogle
+    }
+}
+
+/// Creates the trace export from the settings.
+extension Settings {
+    /// Returns the trace export; `nil` without `tracing.endpoint`, so that tracing costs nothing.
+    func traceExport(log: Logger) throws -> TraceExport? {
+        guard let endpoint = self["tracing.endpoint"], endpoint != "off" else { return nil }
+        var random = SystemRandomNumberGenerator()
+        return try TraceExport(traceExportConfiguration(endpoint), seed: random.next(), log: log)
+    }
+
+    private func traceExportConfiguration(_ endpoint: String) -> TraceExportConfiguration {
+        var configuration = TraceExportConfiguration(endpoint: endpoint)
+        configuration.serviceName = text("tracing.serviceName")
+        configuration.isTracesURL =
+            values["tracing.endpoint"]?.origin == .environment("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        let (host, pid) = (HostName.own ?? "", "\(ownProcessID)")
+        configuration.attributes = ["host.name": host, "process.pid": pid, "service.instance.id": "\(host)-\(pid)"]
+            .merging(self["tracing.attributes"].flatMap(Setting.headers) ?? [:]) { _, given in given }
+        if isDefault("tracing.serviceName"), let name = configuration.attributes["service.name"] {
+            configuration.serviceName = name
+        }
+        configuration.headers = self["tracing.headers"].flatMap(Setting.headers) ?? [:]
+        configuration.caFile = self["http.caFile"]
+        configuration.serviceVersion = Version.current
+        if let ratio = number("tracing.sampleRatio") { configuration.sampleRatio = ratio }
+        if let timeout = duration(Setting.traceTimeout.name) { configuration.timeout = timeout }
+        return configuration
     }
 }

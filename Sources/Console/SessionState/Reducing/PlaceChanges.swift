@@ -97,7 +97,7 @@ extension Place {
         ratingCount = details.ratingCount ?? ratingCount
         priceLevel = details.priceLevel ?? priceLevel
         openNow = details.openNow ?? openNow
-        businessStatus = details.businessStatus ?? businessStatus
-        openingHours = details.openingHours.isEmpty ? openingHours : details.openingHours
+        business.status = details.business.status ?? business.status
+        if !details.business.openingHours.isEmpty { business.openingHours = details.business.openingHours }
     }
 }

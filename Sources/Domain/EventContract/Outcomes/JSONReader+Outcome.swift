@@ -70,8 +70,8 @@ extension JSONReader {
             case "ratingCount": place.ratingCount = try int()
             case "priceLevel": place.priceLevel = try int()
             case "openNow": place.openNow = try bool()
-            case "businessStatus": place.businessStatus = try string().flatMap(BusinessStatus.init)
-            case "openingHours": place.openingHours = try strings()
+            case "businessStatus": place.business.status = try string().flatMap(BusinessStatus.init)
+            case "openingHours": place.business.openingHours = try strings()
             default: try skip()
             }
         }

@@ -51,15 +51,15 @@ extension JSONWriter {
         member("ratingCount", place.ratingCount)
         member("priceLevel", place.priceLevel)
         member("openNow", place.openNow)
-        if let status = place.businessStatus { member("businessStatus", status.rawValue) }
-        member("openingHours", place.openingHours, of: places)
+        if let status = place.business.status { member("businessStatus", status.rawValue) }
+        member("openingHours", place.business.openingHours, of: places)
         endObject()
     }
 
     @inline(__always)
     private mutating func member(_ name: StaticString, _ list: Places.Types, of places: borrowing Places) {
+        guard !list.isEmpty else { return }
         let texts = places.texts(in: list)
-        guard !texts.isEmpty else { return }
         key(name)
         beginArray()
         for index in texts.indices { value(utf8: places.utf8(texts[index])) }

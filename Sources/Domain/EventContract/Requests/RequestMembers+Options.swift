@@ -4,15 +4,18 @@ import LocationSearch
 /// The members of a request that only some searches need. They are read out of line, so that other requests cost no more.
 extension RequestMembers {
     /// Adds the options to a request.
-    /// - Throws: `invalid-request` if the request has `category` and `categories`.
+    /// - Throws: the refusal of the first invalid member.
     @inline(never)
-    func apply(_ options: SearchOptions, to request: inout SearchRequest) throws(SearchError) {
+    func request(_ request: SearchRequest, with options: SearchOptions) throws(SearchError) -> SearchRequest {
+        var request = request
         request.options = options
-        guard let first = options.categories.first else { return }
-        guard category == nil else {
-            throw .invalid("categories", expected: "a request without category, because both were given")
+        if let first = options.categories.first {
+            guard category == nil else {
+                throw .invalid("categories", expected: "a request without category, because both were given")
+            }
+            request.category = SearchOptions.primaryType(of: first) ?? first
         }
-        request.category = SearchOptions.primaryType(of: first) ?? first
+        return try request.validated()
     }
 
     @inline(never)

@@ -23,8 +23,7 @@ struct RequestMembers {
     private var keyword: String?
     private var language: String?
     private var openNow: Bool?
-    private var limit: Int?
-    private var pageToken: String?
+    private var page = (limit: nil as Int?, token: nil as String?)
     private var placeID: String?
     private var timeoutMilliseconds: Int?
     /// `nil` if none of its members was read.
@@ -70,9 +69,9 @@ struct RequestMembers {
             case "openNow":
                 openNow = try boolean(of: "openNow", from: &reader)
             case "limit":
-                limit = try integer(of: "limit", expected: "an integer from 1 to 100", from: &reader)
+                page.limit = try integer(of: "limit", expected: "an integer from 1 to 100", from: &reader)
             case "pageToken":
-                pageToken = try text(of: "pageToken", expected: "text of 1 to 4096 characters", from: &reader)
+                page.token = try text(of: "pageToken", expected: "text of 1 to 4096 characters", from: &reader)
             case "placeId":
                 placeID = try text(of: "placeId", expected: "text of 1 to 512 characters", from: &reader)
             case "sessionId":
@@ -108,16 +107,15 @@ struct RequestMembers {
         let problem = problems.first { operation == .search || !$0.isAbout("location") }
         if let problem { throw problem }
 
-        var request = SearchRequest(
+        let request = SearchRequest(
             requestID: id, operation: operation, provider: provider ?? .auto,
             category: category ?? SearchRequest.defaultCategory,
             location: operation == .search ? try coordinate() : nil,
             radiusMeters: area.radiusMeters ?? SearchRequest.defaultRadiusMeters,
-            keyword: keyword, language: language, openNow: openNow, limit: limit ?? SearchRequest.defaultLimit,
-            pageToken: pageToken,
-            placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) })
-        if let options { try apply(options, to: &request) }
-        return try request.validated()
+            keyword: keyword, language: language, openNow: openNow, limit: page.limit ?? SearchRequest.defaultLimit,
+            pageToken: page.token, placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) })
+        guard let options else { return try request.validated() }
+        return try self.request(request, with: options)
     }
 
     private func coordinate() throws(SearchError) -> Coordinate? {

@@ -29,10 +29,20 @@ public struct Place: Sendable, Hashable {
     public var priceLevel: Int?
     /// True if the place was open at the time of the answer.
     public var openNow: Bool?
-    /// The provider's report that the business is open or closed, apart from its hours.
-    public var businessStatus: BusinessStatus?
-    /// The usual opening hours: one line for each weekday, in the provider's words and the language of the answer.
-    public var openingHours: [String] = []
+    /// What the provider reports about the business as such.
+    public var business = Business()
+
+    /// What a provider reports about a business, at whatever time it is asked.
+    public struct Business: Sendable, Hashable {
+        /// Whether the business exists and operates, apart from its hours.
+        public var status: BusinessStatus?
+        /// The usual opening hours: one line for each weekday, in the provider's words and the language of the answer.
+        public var openingHours: [String] = []
+
+        public init(status: BusinessStatus? = nil, openingHours: [String] = []) {
+            (self.status, self.openingHours) = (status, openingHours)
+        }
+    }
 }
 
 /// The state of a business. Raw values are contract: add, never rename.

@@ -36,9 +36,11 @@ public struct Places: Sendable {
     /// The types of one place, or the lines of its opening hours, which are adjacent in their list.
     public struct Types: Sendable {
         fileprivate var start: UInt32 = 0
-        fileprivate var count: UInt32 = 0
+        @usableFromInline fileprivate(set) var count: UInt32 = 0
 
         public init() {}
+
+        @inlinable public var isEmpty: Bool { count == 0 }
 
         fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
     }
@@ -59,8 +61,7 @@ public struct Places: Sendable {
         public var ratingCount: Int?
         public var priceLevel: Int?
         public var openNow: Bool?
-        public var businessStatus: BusinessStatus?
-        public var openingHours = Types()
+        public var business = (status: nil as BusinessStatus?, openingHours: Types())
 
         public init(provider: ProviderID) { self.provider = provider }
     }
@@ -125,8 +126,8 @@ public struct Places: Sendable {
         row.ratingCount = place.ratingCount
         row.priceLevel = place.priceLevel
         row.openNow = place.openNow
-        row.businessStatus = place.businessStatus
-        for line in place.openingHours { add(add(line), to: &row.openingHours) }
+        row.business.status = place.business.status
+        for line in place.business.openingHours { add(add(line), to: &row.business.openingHours) }
         append(row)
     }
 
@@ -217,7 +218,7 @@ public struct Places: Sendable {
     @_lifetime(borrow self)
     public func texts(in list: Types) -> Span<Text> { types.span.extracting(list.range) }
 
-    public func firstType(of place: Row) -> Text? { place.types.count == 0 ? nil : types[place.types.range.lowerBound] }
+    public func firstType(of place: Row) -> Text? { place.types.isEmpty ? nil : types[place.types.range.lowerBound] }
 
     public func string(_ text: Text) -> String { String(decoding: texts[text.range], as: UTF8.self) }
 }
@@ -228,13 +229,13 @@ extension Places: RandomAccessCollection {
 
     public subscript(index: Int) -> Place {
         let row = rows[index]
-        let (types, hours) = (texts(in: row.types), texts(in: row.openingHours))
+        let (types, hours) = (texts(in: row.types), texts(in: row.business.openingHours))
         return Place(
             id: string(row.id), provider: row.provider, name: string(row.name), category: row.category.map(string),
             types: types.indices.map { string(types[$0]) }, location: row.location, distanceMeters: row.distanceMeters,
             address: row.address.map(string), imageURL: row.imageURL.map(string), url: row.url.map(string),
             rating: row.rating, ratingCount: row.ratingCount, priceLevel: row.priceLevel, openNow: row.openNow,
-            businessStatus: row.businessStatus, openingHours: hours.indices.map { string(hours[$0]) })
+            business: .init(status: row.business.status, openingHours: hours.indices.map { string(hours[$0]) }))
     }
 }
 

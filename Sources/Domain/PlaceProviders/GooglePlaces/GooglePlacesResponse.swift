@@ -142,7 +142,7 @@ struct GooglePlacesResponse: GoogleAnswer {
             case "regularOpeningHours":
                 let open = try reader.usualHours(of: &place, in: &list.places)
                 place.openNow = place.openNow ?? open
-            case "businessStatus": place.businessStatus = try reader.businessStatus()
+            case "businessStatus": place.business.status = try reader.businessStatus()
             case "photos": try readPhotos(&reader)
             case "attributions": try readCredits(&reader, member: "provider")
             default: try skipForeign(key, in: &reader)

@@ -125,7 +125,7 @@ struct LegacyResponse: GoogleAnswer {
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "price_level": place.priceLevel = try reader.lenientInt().flatMap { (0...4).contains($0) ? $0 : nil }
-            case "business_status": place.businessStatus = try reader.businessStatus()
+            case "business_status": place.business.status = try reader.businessStatus()
             case "opening_hours":
                 let open = try reader.usualHours(of: &place, in: &list.places)
                 place.openNow = open ?? place.openNow

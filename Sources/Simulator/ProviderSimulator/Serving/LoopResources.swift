@@ -21,7 +21,7 @@ final class LoopResources {
     }
 
     /// Returns a field mask of Google Places (New). Each text is parsed and checked only once.
-    func fieldMask(_ text: String, for call: GooglePlacesMask.Call) throws(InvalidArgument) -> GooglePlacesMask {
+    func fieldMask(_ text: String, for call: GooglePlacesTier.Call) throws(InvalidArgument) -> GooglePlacesMask {
         guard text.utf8.count <= 8192 else { throw InvalidArgument("The field mask is too long.") }
 
         let key = "\(call) \(text)"

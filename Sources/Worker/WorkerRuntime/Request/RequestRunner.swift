@@ -147,7 +147,14 @@ final class RequestRunner {
     func begin(
         _ request: RequestInProgress, then completion: @escaping (inout SearchReport) -> Void
     ) -> OutgoingOutcome? {
-        let decoded = decoded(of: request)
+        begin(decoded(of: request), of: request, then: completion)
+    }
+
+    // The decoded request is a parameter, because the compiler copies the search of an object in a local constant.
+    private func begin(
+        _ decoded: DecodedRequest, of request: RequestInProgress,
+        then completion: @escaping (inout SearchReport) -> Void
+    ) -> OutgoingOutcome? {
         request.search.receivedAt = loop.wallNow
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
@@ -189,7 +196,12 @@ final class RequestRunner {
 
     /// Ends the search's registration with its session, and encodes the outcome.
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
-        let decoded = decoded(of: request)
+        end(decoded(of: request), of: request, with: &report)
+    }
+
+    private func end(
+        _ decoded: DecodedRequest, of request: RequestInProgress, with report: inout SearchReport
+    ) -> OutgoingOutcome {
         leaveSession(decoded.request.sessionID, request)
         if request.fate == .superseded {
             meters.calls.countWasted(report.attempts)

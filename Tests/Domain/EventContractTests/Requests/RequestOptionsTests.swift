@@ -96,8 +96,8 @@ struct RequestOptionsTests {
         for (number, status) in BusinessStatus.allCases.enumerated() {
             var place = Place(id: "p\(number)", provider: .googlePlaces, name: "n")
             place.types = ["cafe", "food"]
-            place.businessStatus = status
-            if number > 0 { place.openingHours = ["月曜日: 定休日", "火曜日: 9時00分～17時00分"] }
+            place.business.status = status
+            if number > 0 { place.business.openingHours = ["月曜日: 定休日", "火曜日: 9時00分～17時00分"] }
             places.append(place)
         }
         let result = SearchOutcome.Result(

@@ -24,7 +24,7 @@ struct GooglePlacesLegacyTests {
                     id: "ChIJold1", provider: .googlePlacesLegacy, name: "Soba Mihon", category: "restaurant",
                     types: ["restaurant", "food"], location: Coordinate(latitude: 35.25, longitude: 139.5),
                     address: "架空町4", rating: 3.9, ratingCount: 44, priceLevel: 1, openNow: true,
-                    businessStatus: .operational)
+                    business: .init(status: .operational))
             ])
         #expect(answer.nextPageToken == "tok")
         #expect(answer.attributions.contains("Google Maps") && answer.attributions.contains("Listings by <b>X</b>"))

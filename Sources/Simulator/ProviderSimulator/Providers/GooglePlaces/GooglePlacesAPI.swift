@@ -147,7 +147,7 @@ struct GooglePlacesAPI {
         }
     }
 
-    private func mask(for call: GooglePlacesMask.Call) throws(InvalidArgument) -> GooglePlacesMask {
+    private func mask(for call: GooglePlacesTier.Call) throws(InvalidArgument) -> GooglePlacesMask {
         guard let given = request.headers.first(name: "X-Goog-FieldMask"), !given.isEmpty else {
             throw InvalidArgument(
                 "FieldMask is a required parameter. Name the wanted fields in the X-Goog-FieldMask header or in "

@@ -1,7 +1,5 @@
 /// A validated field mask of Google Places (New).
 final class GooglePlacesMask {
-    enum Call { case nearby, text, details }
-
     /// The requested members of each place; `nil` if there are none.
     let places: FieldMask?
     let wantsPageToken: Bool
@@ -12,7 +10,7 @@ final class GooglePlacesMask {
 
     /// Validates a mask from a request.
     /// - Throws: `InvalidArgument` that names the first path that does not exist in the answer.
-    init(_ text: String, for call: Call, number: UInt32) throws(InvalidArgument) {
+    init(_ text: String, for call: GooglePlacesTier.Call, number: UInt32) throws(InvalidArgument) {
         self.number = number
         let paths = text.split(separator: ",", omittingEmptySubsequences: false)
         if paths == ["*"] {

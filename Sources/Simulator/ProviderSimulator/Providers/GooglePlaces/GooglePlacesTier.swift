@@ -1,5 +1,8 @@
 /// The price tiers of Google Places (New), by the fields of its price tables for details.
 enum GooglePlacesTier: Int {
+    /// A method that bills by the fields of its mask.
+    enum Call { case nearby, text, details }
+
     case idsOnly, essentials, pro, enterprise, atmosphere
 
     /// The fields of each tier. Fields that are not here are the most expensive ones.
@@ -24,7 +27,7 @@ enum GooglePlacesTier: Int {
 
     /// Returns the name of the SKU that Google bills for a call.
     /// - Parameter paths: the requested paths of a place; `*` for all.
-    static func sku(of call: GooglePlacesMask.Call, paths: [Substring]) -> String {
+    static func sku(of call: Call, paths: [Substring]) -> String {
         let tiers = paths.map { path in
             let field = path.prefix { $0 != "." }
             let tier = fields.firstIndex { $0.contains(field) } ?? atmosphere.rawValue
