@@ -113,7 +113,8 @@ struct RequestMembers {
             location: operation == .search ? try coordinate() : nil,
             radiusMeters: area.radiusMeters ?? SearchRequest.defaultRadiusMeters,
             keyword: keyword, language: language, openNow: openNow, limit: page.limit ?? SearchRequest.defaultLimit,
-            pageToken: page.token, placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) })
+            pageToken: page.token, placeID: placeID, sessionID: sessionID,
+            timeout: timeoutMilliseconds.map { .milliseconds($0) })
         guard let options else { return try request.validated() }
         return try self.request(request, with: options)
     }
