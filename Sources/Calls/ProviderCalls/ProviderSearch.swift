@@ -194,7 +194,7 @@ final class ProviderQuery: Hashable {
     static func == (a: ProviderQuery, b: ProviderQuery) -> Bool {
         a === b
             || (a.service.id == b.service.id && a.hasAlternative == b.hasAlternative
-                && a.search.request.asksTheSame(as: b.search.request))
+                && a.search.asksTheSame(as: b.search))
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
@@ -233,15 +233,19 @@ final class SharedCall {
     var isPaid: Bool { query.context?.hasCalled ?? true }
 }
 
-extension SearchRequest {
-    /// Compares members one by one, most distinctive first, because copying either request costs more.
-    fileprivate func asksTheSame(as other: SearchRequest) -> Bool {
-        location == other.location && radiusMeters == other.radiusMeters && operation == other.operation
-            && limit == other.limit && openNow == other.openNow
-            && category.isSpelt(as: other.category) && keyword.isSpelt(as: other.keyword)
-            && language.isSpelt(as: other.language) && pageToken.isSpelt(as: other.pageToken)
-            && placeID.isSpelt(as: other.placeID)
-            && hasOptions == other.hasOptions && (!hasOptions || options.areSpelt(as: other.options))
+extension ProviderSearch {
+    /// Compares the requests member by member, most distinctive first, because copying either request costs more.
+    fileprivate func asksTheSame(as other: ProviderSearch) -> Bool {
+        request.location == other.request.location && request.radiusMeters == other.request.radiusMeters
+            && request.operation == other.request.operation && request.limit == other.request.limit
+            && request.openNow == other.request.openNow
+            && request.category.isSpelt(as: other.request.category)
+            && request.keyword.isSpelt(as: other.request.keyword)
+            && request.language.isSpelt(as: other.request.language)
+            && request.pageToken.isSpelt(as: other.request.pageToken)
+            && request.placeID.isSpelt(as: other.request.placeID)
+            && request.hasOptions == other.request.hasOptions
+            && (!request.hasOptions || request.options.areSpelt(as: other.request.options))
     }
 }
 

@@ -113,7 +113,7 @@ final class OwnedPartition {
 
     /// - Returns: `true` if it was the last one expected.
     func deadLetterIsWritten(of slot: OffsetTracker.Slot) -> Bool {
-        guard pendingDeadLetters.remove(slot) != nil else { return false }
+        guard !pendingDeadLetters.isEmpty, pendingDeadLetters.remove(slot) != nil else { return false }
         deadLetterWrite.broadcast()
         return pendingDeadLetters.isEmpty
     }
