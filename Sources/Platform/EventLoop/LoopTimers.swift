@@ -4,7 +4,7 @@ internal import HeapModule
 /// Identifies one timer of one loop.
 public struct TimerID: Hashable, Sendable {
     let serial: UInt64
-    let slot: Int
+    let index: Int
 }
 
 /// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action, until it is the
@@ -16,16 +16,16 @@ struct LoopTimers {
 
         static func < (a: Entry, b: Entry) -> Bool { (a.due, a.timer.serial) < (b.due, b.timer.serial) }
     }
-    private struct Slot {
-        /// The serial of the timer that uses the slot; 0 if it is free.
+    private struct ActionEntry {
+        /// The serial of the timer that uses the entry; 0 if it is free.
         var serial: UInt64 = 0
         var action: (() -> Void)?
     }
 
     private var heap = Heap<Entry>()
-    /// The actions of the timers. A timer that is over frees its slot for the next one, so no table is searched.
-    private var slots: [Slot] = []
-    private var freeSlots: [Int] = []
+    /// The actions of the timers. A timer that is over frees its entry for the next one, so no table is searched.
+    private var actions: [ActionEntry] = []
+    private var freeIndices: [Int] = []
     private var nextSerial: UInt64 = 0
 
     /// The number of cancelled timers that may always stay in the heap.
@@ -39,29 +39,29 @@ struct LoopTimers {
     mutating func add(at due: Instant, rank: UInt16, action: @escaping () -> Void) -> TimerID {
         nextSerial += 1
         let serial = nextSerial | UInt64(rank) << 48
-        let timer = TimerID(serial: serial, slot: freeSlots.popLast() ?? slots.count)
-        if timer.slot == slots.count { slots.append(Slot()) }
-        slots[timer.slot] = Slot(serial: serial, action: action)
+        let timer = TimerID(serial: serial, index: freeIndices.popLast() ?? actions.count)
+        if timer.index == actions.count { actions.append(ActionEntry()) }
+        actions[timer.index] = ActionEntry(serial: serial, action: action)
         heap.insert(Entry(due: due, timer: timer))
         return timer
     }
 
     mutating func cancel(_ timer: TimerID) {
         guard takeAction(of: timer) != nil else { return }
-        if heap.count > 2 * (slots.count - freeSlots.count) + Self.fewTimers { removeCancelled() }
+        if heap.count > 2 * (actions.count - freeIndices.count) + Self.fewTimers { removeCancelled() }
         while let first = heap.min, !isActive(first.timer) { heap.removeMin() }
     }
 
-    private func isActive(_ timer: TimerID) -> Bool { slots[timer.slot].serial == timer.serial }
+    private func isActive(_ timer: TimerID) -> Bool { actions[timer.index].serial == timer.serial }
 
     /// Ends a timer; `nil` if it has ended already.
     private mutating func takeAction(of timer: TimerID) -> (() -> Void)? {
         guard isActive(timer) else { return nil }
         defer {
-            slots[timer.slot] = Slot()
-            freeSlots.append(timer.slot)
+            actions[timer.index] = ActionEntry()
+            freeIndices.append(timer.index)
         }
-        return slots[timer.slot].action
+        return actions[timer.index].action
     }
 
     /// Costs as much as one cancellation for each timer that it removes.

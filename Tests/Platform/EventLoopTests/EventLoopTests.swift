@@ -186,4 +186,20 @@ struct EventLoopTests {
         #expect(run.count == 100 && run == run.sorted())
         #expect(timers.nextDue == nil && timers.heapCount == 0)
     }
+
+    @Test func `A timer that is over cannot cancel the one that uses its entry`() {
+        var timers = LoopTimers()
+        let start = Instant.now
+        var run: [Int] = []
+        let (cancelled, finished) = (
+            timers.add(at: start, rank: 0) {}, timers.add(at: start, rank: 0) { run.append(1) }
+        )
+        timers.cancel(cancelled)
+        timers.popDue(at: start)?()
+        for number in 2...3 { _ = timers.add(at: start, rank: 0) { run.append(number) } }
+        timers.cancel(cancelled)
+        timers.cancel(finished)
+        while let action = timers.popDue(at: start) { action() }
+        #expect(run == [1, 2, 3])
+    }
 }
