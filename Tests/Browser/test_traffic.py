@@ -1,10 +1,13 @@
 """What an operator does on the traffic page."""
 
+import http.server
 import json
 import re
 import secrets
 import socket
+import threading
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -105,6 +108,70 @@ def test_workers_and_rates_are_drawn(window, console, harness):
     for _ in range(5):
         console.send(fresh_session())
     window.wait(lambda: re.search(r"\d", window.text("#latency-legend strong")), "a latency")
+
+
+@contextmanager
+def played_worker(status: dict):
+    """A server with the `/status` of a worker. Yields its address."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(status).encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def account(name: str, unit: str, of: int, used: int, reserved: int, hours: float) -> dict:
+    left = max(0, of - used - reserved)
+    figures = {"budget": of, "used": used, "reserved": reserved, "left": left, "endsInSeconds": hours * 3600}
+    return {"account": name, "unit": unit, "period": "2026-11", "warning": 80, **figures}
+
+
+def test_each_budget_shows_what_is_left_and_when_its_period_ends(browser, harness, allowed):
+    budgets = [
+        account("hotpepper", "calls", 3000, 1260, 40, 3.1),
+        account("google-places/month/usd", "USD", 300_000_000, 238_840_000, 1_160_000, 12 * 24 + 1),
+        account("google-places/text-search-pro/month", "calls", 500, 500, 0, 0.6),
+        account("google-places/text-search-pro/free/month", "calls", 5000, 5000, 0, 1),
+    ]
+    status = {
+        "ready": True,
+        "host": "played",
+        "providers": [{"provider": "p", "breaker": "closed", "budgets": budgets}],
+    }
+    with played_worker(status) as address:
+        console = harness.console("console-budgets", CONSOLE_WORKERS=address)
+        allowed["hosts"].add(console.url)
+        window = browser.window(console.url + "/traffic")
+        window.wait_for_texts(
+            ".budgets .provider-facts",
+            [
+                "1,260 of 3,000 · 40 reserved · 1,700 left · ends in 3 hours",
+                "238.84 USD of 300.00 USD · 1.16 USD reserved · 60.00 USD left · ends in 12 days",
+                "500 of 500 · 0 reserved · 0 left · ends in 36 minutes",
+            ],
+        )
+        # A warning is a word, not only a colour.
+        assert window.texts(".budgets .is-low .code") == ["nearly used up", "used up"]
+        assert window.texts(".budgets bdi") == [budget["account"] for budget in budgets[:3]]
+        title = window.run("return document.querySelector('.budgets [title]').title")
+        assert re.fullmatch(r"\d+/\d+/\d+ \d+:\d\d:00", title), title
+
+        window.click("#language")
+        japanese = "300.00 USD中238.84 USD · 予約1.16 USD · 残り60.00 USD · あと12 日で終了"
+        window.wait(lambda: window.texts(".budgets .provider-facts")[1] == japanese, "the month in Japanese")
 
 
 def test_fleet_stands_on_top_and_says_over_what_window(window, console):

@@ -56,7 +56,7 @@ struct ProviderSummaryTests {
                 "waitingForConcurrency":30,"allowedPerSecond":2.6,"pausedForSeconds":3,"waitingForRate":24,\#
                 "calls":46,"retries":42,"sharedCalls":48,\#
                 "budgets":[{"account":"hotpepper","unit":"calls","period":"2026-11-23","endsInSeconds":0,"budget":3000,\#
-                "used":1260,"reserved":140,"left":1600,"kept":300,\#
+                "used":1260,"reserved":140,"left":1600,"kept":300,"warning":80,\#
                 "since":"2026-11-23T09:00:00Z",\#
                 "made":[{"operation":"photo","sku":"photo","calls":60},{"operation":"search","sku":"hotpepper",\#
                 "calls":1200}]}]}]

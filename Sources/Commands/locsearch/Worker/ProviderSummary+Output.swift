@@ -37,6 +37,7 @@ extension ProviderSummary {
             json.member("reserved", status.reserved)
             json.member("left", status.left)
             json.member("kept", status.kept)
+            json.member("warning", status.budget.warning)
             json.member("since", status.since)
             json.member("made", calls: status.made)
         }

@@ -1,7 +1,7 @@
 // The fleet: a card with the brokers' view of the workers' group, which exists even if no worker runs, and a card for each worker.
 
 import { el, fill, setText, syncChildren } from "./dom.js";
-import { clock, duration, named, number, shortened, t } from "./text.js";
+import { ahead, clock, duration, moment, named, number, shortened, t } from "./text.js";
 
 const KINDS = { working: "good", unknown: "mild" };
 /** The maximum number of classes and tenants on a card, those with the most waiting requests. */
@@ -108,9 +108,17 @@ function workerFigures({ inFlight, undelivered, assignment = [] }) {
     figure("in-flight", number(inFlight ?? 0)), figure("lag", lag), figure("undelivered", number(undelivered ?? 0)), figure("partitions", number(assignment.length)));
 }
 
-function budget({ account, unit, used, budget: limit }) {
-  const amount = (units) => unit === "calls" ? number(units ?? 0) : `${number((units ?? 0) / 1e6, 2)} ${unit}`;
-  return t("limit.budget", { account: shortened(account, 60), count: amount(used), limit: amount(limit) });
+/** Shows an account of the whole fleet: what is used, reserved and left of it, and when its period ends. */
+function budget({ account, unit, used = 0, reserved = 0, left = 0, budget: limit = 0, warning = 100, endsInSeconds = 0 }) {
+  const amount = (units) => unit === "calls" ? number(units) : `${number(units / 1e6, 2)} ${unit}`;
+  const isLow = (used + reserved) * 100 >= limit * warning;
+  const wait = endsInSeconds * 1000;
+  // Periods end at a full minute.
+  const end = moment(Math.round((Date.now() + wait) / 60_000) * 60_000);
+  const facts = ["used", "reserved", "left"].map((name) => t(`budget.${name}`, { used: amount(used), reserved: amount(reserved), left: amount(left), limit: amount(limit) }));
+  return el("li", { class: isLow && "is-low" },
+    el("bdi", {}, shortened(account, 60)), isLow && el("span", { class: "code bad" }, t(left > 0 ? "budget.low" : "budget.used-up")),
+    el("span", { class: "provider-facts" }, `${facts.join(" · ")} · `, el("span", { title: end }, t("budget.ends", { wait: ahead(wait) }))));
 }
 
 function provider({ provider: name, breaker, breakerReason, openForSeconds, pausedForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests, budgets = [] }) {
@@ -120,12 +128,12 @@ function provider({ provider: name, breaker, breakerReason, openForSeconds, paus
   const facts = [
     Number.isFinite(concurrencyLimit) && t("limit.calls", { count: number(inFlight ?? 0), limit: number(concurrencyLimit) }),
     Number.isFinite(allowedPerSecond) && t("limit.allowed", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
-    ...budgets.filter(({ account }) => !account.includes("/free")).map(budget),
     waiting > 0 && t("limit.waiting", { count: number(waiting) }),
     breakerReason, remaining > 0 && t("open.for", { wait: duration(remaining * 1000) }),
   ].filter(Boolean);
   return el("li", {},
     el("span", { class: "provider-name" }, shortened(name, 40)),
     el("span", { class: `code ${kind}` }, `${t("breaker")} ${named("breaker", breaker)}`),
-    el("span", { class: "provider-facts" }, facts.join(" · ")));
+    el("span", { class: "provider-facts" }, facts.join(" · ")),
+    budgets.length > 0 && el("ul", { class: "budgets" }, ...budgets.filter(({ account }) => !account.includes("/free")).map(budget)));
 }

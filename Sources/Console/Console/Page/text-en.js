@@ -71,9 +71,10 @@ export const english = {
 
   "workers.none": "No worker is known. Set their addresses in console.workers.", "worker.ready": "Ready", "worker.not-ready": "Not ready", "worker.away": "Not reachable",
   "waiting.turn": "Waiting: {flows}", "waiting.class": "{class} {count} (longest {wait})", "waiting.tenant": "{class} of {tenant} {count} (longest {wait})", "class.interactive": "interactive", "class.batch": "batch",
-  "worker.draining": "Draining", "workers.note": "Current values of each worker. Calls are counted from the start of the provider's day.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
+  "worker.draining": "Draining", "workers.note": "Current values of each worker. Budgets are those of the whole fleet.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s", "limit.allowed": "at most {count}/s",
-  "limit.waiting": "{count} waiting", "limit.budget": "{account}: {count} of {limit}", "commit.overdue": "Commits overdue by {wait}", "open.for": "for {wait} more",
+  "limit.waiting": "{count} waiting", "commit.overdue": "Commits overdue by {wait}", "open.for": "for {wait} more",
+  "budget.used": "{used} of {limit}", "budget.reserved": "{reserved} reserved", "budget.left": "{left} left", "budget.ends": "ends in {wait}", "budget.low": "nearly used up", "budget.used-up": "used up",
 
   "fleet": "Fleet", "fleet.working": "Taking requests", "fleet.no-worker": "No worker", "fleet.workers-not-ready": "Not ready", "fleet.brokers-away": "Kafka away",
   "fleet.unknown": "Unknown", "fleet.no-worker.advice": "No worker is running. Requests wait in Kafka until one starts, or until they expire.",

@@ -67,9 +67,10 @@ export const japanese = {
 
   "workers.none": "ワーカーが登録されていません。設定 console.workers にアドレスを書いてください。", "worker.ready": "稼働中", "worker.not-ready": "準備中", "worker.away": "接続できません",
   "waiting.turn": "順番待ち: {flows}", "waiting.class": "{class} {count}件(最長{wait})", "waiting.tenant": "{tenant}の{class} {count}件(最長{wait})", "class.interactive": "対話", "class.batch": "一括",
-  "worker.draining": "終了処理中", "workers.note": "各ワーカーの現在の値です。呼び出し数は提供元の1日の始まりから数えています。", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
+  "worker.draining": "終了処理中", "workers.note": "各ワーカーの現在の値です。予算はすべてのワーカーの合計です。", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件", "limit.allowed": "毎秒最大{count}件",
-  "limit.waiting": "{count}件待機", "limit.budget": "{account}: {limit}中{count}", "commit.overdue": "コミットが{wait}遅れています", "open.for": "残り{wait}",
+  "limit.waiting": "{count}件待機", "commit.overdue": "コミットが{wait}遅れています", "open.for": "残り{wait}",
+  "budget.used": "{limit}中{used}", "budget.reserved": "予約{reserved}", "budget.left": "残り{left}", "budget.ends": "あと{wait}で終了", "budget.low": "残りわずか", "budget.used-up": "使い切りました",
 
   "fleet": "全体", "fleet.working": "稼働中", "fleet.no-worker": "ワーカーなし", "fleet.workers-not-ready": "準備中", "fleet.brokers-away": "Kafka応答なし", "fleet.unknown": "不明",
   "fleet.no-worker.advice": "ワーカーが動いていません。要求は、ワーカーが動き出すか期限が切れるまでKafkaで待ちます。", "fleet.workers-not-ready.advice": "ワーカーはありますが、要求を受け付けていません。",

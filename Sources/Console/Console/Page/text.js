@@ -55,6 +55,12 @@ export function duration(milliseconds) {
   return t(`unit.${unit}`, { count: (milliseconds / size).toLocaleString(language, { maximumSignificantDigits: digits }) });
 }
 
+/** Formats a time until an event in whole days, hours or minutes: 12 days, 1 hour. */
+export function ahead(milliseconds) {
+  const [size, unit] = [[86_400_000, "day"], [3_600_000, "hour"]].find(([size]) => milliseconds >= size) ?? [60_000, "minute"];
+  return Math.round(milliseconds / size).toLocaleString(language, { style: "unit", unit, unitDisplay: "long" });
+}
+
 /** Formats the time of day, to the second or the millisecond. */
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);
