@@ -242,7 +242,7 @@ check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with Ope
 experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
 
-SIZES := size-fleet-topic size-dead-letters size-http-routes size-partitions size-expiries size-tenants
+SIZES := size-fleet-topic size-budgets size-dead-letters size-http-routes size-partitions size-expiries size-tenants
 scale: build $(EXPERIMENTS)/ok ## Runs real processes beside very many groups, letters, clients, partitions; ARGS=--long runs more of each
 	ops/experiments/run $(SIZES) $(or $(ARGS),--short)
 

@@ -75,6 +75,48 @@ struct BudgetSharingTests {
         #expect(fleet.calls["period 1000"] ?? 0 > count * 50)
     }
 
+    // MARK: - Hundreds of accounts
+
+    /// Runs members with many accounts for five seconds.
+    private func fleet(accounts: Int, inDemand: Int) -> BudgetFleet {
+        let budgets = (0..<accounts).map {
+            Budget(.hotpepper, .allowance(name: "sku-\($0)", []), limit: 1_000_000, per: .month)
+        }
+        let fleet = BudgetFleet(of: 3, budgets, dayLength: .seconds(1000))
+        fleet.accountsInDemand = inDemand
+        fleet.demand = 2
+        fleet.run(until: 5)
+        return fleet
+    }
+
+    private func entries(_ fleet: BudgetFleet) -> Int { fleet.log.reduce(0) { $0 + $1.entries.count } }
+
+    @Test func `Accounts without calls add nothing to the messages`() {
+        let (few, many) = (fleet(accounts: 2, inDemand: 2), fleet(accounts: 240, inDemand: 2))
+        #expect(many.calls == few.calls)
+        #expect(many.messages == few.messages)
+        #expect(entries(many) == entries(few))
+        #expect(many.members.allSatisfy { $0.ledger.periods.count == 2 })
+    }
+
+    /// One message has the entries of all accounts. So the messages do not grow with the accounts, and the entries grow
+    /// with them at most linearly.
+    @Test func `Hundreds of accounts in use share a member's messages`() {
+        let (few, many) = (fleet(accounts: 24, inDemand: 24), fleet(accounts: 240, inDemand: 240))
+        let (fewCalls, manyCalls) = (few.calls["period 1000"] ?? 0, many.calls["period 1000"] ?? 0)
+        #expect(manyCalls == 10 * fewCalls)
+        #expect(many.messages <= few.messages)
+        #expect(entries(many) <= 10 * entries(few))
+        #expect(many.members.allSatisfy { $0.ledger.periods == many.members[0].ledger.periods })
+
+        let sizes = [few, many].map { fleet in
+            BudgetMessage(
+                sender: "a", number: 1, snapshot: BudgetMessage.Snapshot(offset: 0, ledger: fleet.members[0].ledger))
+        }.map { FleetCodec(fleet: "f").bytes(of: .budget($0)).count }
+        #expect(sizes[1] <= 10 * sizes[0], "\(sizes)")
+        #expect(sizes[1] < 1_000_000, "a snapshot of \(sizes[1]) bytes")
+    }
+
     @Test func `An idle fleet publishes nothing`() {
         let fleet = BudgetFleet(of: 6, budget: 300, dayLength: .seconds(20))
         fleet.run(until: 300)
@@ -87,7 +129,7 @@ struct BudgetSharingTests {
         var random = SplitMix64(state: seed)
         var budget = Budget(.googlePlaces, limit: 10_000_000, unit: .money(currency: "USD"))
         budget.prices = [.textSearchPro: 32_000, .placeDetailsPro: 17_000, .placeDetailsPhotos: 7000]
-        let fleet = BudgetFleet(of: 4, budget, dayLength: .seconds(40))
+        let fleet = BudgetFleet(of: 4, [budget], dayLength: .seconds(40))
         fleet.unitsOfCall = { [7000, 17_000, 32_000].randomElement(using: &random) ?? 7000 }
         fleet.delays = UnreliableTopic.delays(seed, upTo: 300)
         fleet.demand = 20

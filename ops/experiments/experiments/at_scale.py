@@ -12,6 +12,7 @@ import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from confluent_kafka import Producer
 from harness.lab import Experiment, Lab, run_command
@@ -124,16 +125,94 @@ def fleet_topic(lab: Lab) -> None:
     lab.end()
 
 
+def every_budget() -> dict[str, str]:
+    """Returns settings with a budget for each SKU and for all of them: per day and month, in calls and in money."""
+    skus = json.loads((Path(__file__).parents[3] / "ops" / "prices.json").read_text())["skus"]
+    legacy = [sku for sku in skus if sku.startswith("legacy-")]
+    groups = {"googlePlaces": [sku for sku in skus if sku not in legacy], "googlePlacesLegacy": legacy, "hotpepper": []}
+    budgets = {}
+    for provider, scopes in groups.items():
+        amounts = ["1000000"] if provider == "hotpepper" else ["1000000", "1000000 USD"]
+        texts = [f"{s}: {a}/{p}" for s in ["all", *scopes] for a in amounts for p in ("day", "month")]
+        budgets[f"providers.{provider}.budgets"] = "; ".join(texts)
+    return budgets
+
+
+def account_messages(fleet: str, sender: str, number: int, accounts: int):
+    """Yields what a worker writes that uses so many accounts, of which the receiving workers may have none."""
+    entry = {"period": datetime.now(UTC).date().isoformat(), "limit": 1000, "take": 1, "giveBack": 0, "warning": 80}
+    entries = [{"account": f"hotpepper/{i}", "made": {"search/hotpepper": 1}, **entry} for i in range(accounts)]
+    yield {"fleet": fleet, "budget": {"sender": sender, "number": number, "entries": entries}}
+
+
+def write_accounts(lab: Lab, until) -> int:
+    """Writes messages of the workers' own fleet and of 20 others with 250 accounts each, until `until()` is true."""
+    producer = Producer({"bootstrap.servers": lab.broker.bootstrap, "linger.ms": 5, "log_level": 2})
+    own = f"{lab.topics.group}/{lab.topics.requests}"
+    number = 0
+    while number == 0 or not until():
+        number += 1
+        for group in range(21):
+            fleet, accounts = (f"group-{group}/requests", 250) if group else (own, 150)
+            for message in account_messages(fleet, f"other-{group}", number, accounts):
+                producer.produce(lab.topics.fleet, json.dumps(message, separators=(",", ":")).encode(), partition=0)
+            time.sleep(0.05)
+        producer.flush(20)
+    return number * 21
+
+
+def budgets(lab: Lab) -> None:
+    """Workers with an account for each SKU, period and unit share their fleet topic with hundreds of other accounts."""
+    count, requests = lab.size((3, 3_000), (8, 30_000))
+    lab.recorder.add("params", allowed=0)
+    lab.begin(partitions=16)
+    lab.provider.latency(2)
+    write_accounts(lab, lambda: True)
+    settings = every_budget()
+    timed(lab, f"until {count} workers are ready", 60, lambda: lab.workers(count, **with_underscores(settings)))
+
+    done, written = False, []
+    others = threading.Thread(target=lambda: written.append(write_accounts(lab, lambda: done)))
+    others.start()
+    try:
+        timed(
+            lab,
+            f"{requests} requests",
+            90,
+            lambda: (lab.sender.many(requests, rate=400, provider="google-places"), lab.settle(60)),
+        )
+        judge_workers(lab, "with hundreds of accounts", 150)
+        lines = timed(lab, "`budget`", 20, lambda: shown_budgets(lab, settings))
+    finally:
+        done = True
+        others.join()
+    own = {line["account"]: line for line in lines if not line["account"].startswith("hotpepper/")}
+    lab.figure("accounts and messages of others", f"{len(own)}, {sum(written)}")
+    lab.check(len(own) > 70, f"only {len(own)} accounts of these settings are shown")
+    for account in ("google-places", "google-places/month"):
+        used, calls = own.get(account, {}).get("used"), lab.provider.calls()
+        lab.check(used == calls, f"{account} counts {used} calls, and the provider {calls}")
+    stop_all_calls(lab, settings)
+    lab.end()
+
+
+def shown_budgets(lab: Lab, settings: dict) -> list[dict]:
+    """Returns what `locsearch budget --json` prints once all calls are reported, which takes about a second."""
+    show, env = [lab.options.locsearch, "budget", "--json"], tool_environment(lab, settings)
+    shown: list[dict] = []
+
+    def is_complete() -> bool:
+        done = run_command(show, env, 20)
+        shown[:] = [json.loads(line) for line in done.stdout.splitlines()]
+        return any(line["account"] == "google-places" and line["used"] >= lab.provider.calls() for line in shown)
+
+    lab.until(is_complete, 15, "all calls to be reported", 0.5)
+    return shown
+
+
 def stop_all_calls(lab: Lab, settings: dict) -> None:
     """The emergency stop takes effect, however many accounts others have."""
-    env = {
-        **environment(settings),
-        "KAFKA_BOOTSTRAP_SERVERS": lab.broker.bootstrap,
-        "KAFKA_GROUP_ID": lab.topics.group,
-        "TOPICS_REQUESTS": lab.topics.requests,
-        "TOPICS_FLEET": lab.topics.fleet,
-        "HOTPEPPER_API_KEY": "experiment",
-    }
+    env = tool_environment(lab, settings)
     stop = [lab.options.locsearch, "budget", "set", "hotpepper", "0", "--yes"]
     told = timed(lab, "`budget set hotpepper 0`", 20, lambda: run_command(stop, env, 40))
     lab.check(told.returncode == 0, f"`budget set` ended with {told.returncode}: {told.stderr.strip()[:200]}")
@@ -143,6 +222,18 @@ def stop_all_calls(lab: Lab, settings: dict) -> None:
     lab.check(lab.provider.calls() == before, f"{lab.provider.calls() - before} calls after the emergency stop")
     refused = lab.counts().get("rate-limited", 0)
     lab.check(refused == 50, f"{refused} of 50 requests were refused after the emergency stop")
+
+
+def tool_environment(lab: Lab, settings: dict) -> dict[str, str]:
+    """Returns the environment of commands that use the fleet topic."""
+    return {
+        **environment(settings),
+        "KAFKA_BOOTSTRAP_SERVERS": lab.broker.bootstrap,
+        "KAFKA_GROUP_ID": lab.topics.group,
+        "TOPICS_REQUESTS": lab.topics.requests,
+        "TOPICS_FLEET": lab.topics.fleet,
+        "HOTPEPPER_API_KEY": "experiment",
+    }
 
 
 def with_underscores(settings: dict) -> dict:
@@ -370,6 +461,12 @@ EXPERIMENTS = [
         "1,000 other groups on the fleet topic: ready in time, fast, and the emergency stop takes effect",
         fleet_topic,
         seconds=(120, 600),
+    ),
+    Experiment(
+        "size-budgets",
+        "an account for each SKU, period and unit beside hundreds of others: ready in time, exact counts, small passes",
+        budgets,
+        seconds=(180, 600),
     ),
     Experiment(
         "size-dead-letters",
