@@ -106,6 +106,23 @@ struct BudgetReportTests {
         #expect(report.json.first?.contains(#""usedUpAt":"2026-11-30"#) == true)
     }
 
+    /// Free calls are of the month and the whole billing account, so the account of a day does not know them.
+    @Test func `The list price of an account's calls is shown`() {
+        let budget = Budget(.googlePlaces, limit: 500)
+        var ledger = BudgetLedger()
+        let made = ["search/text-search-pro": 100, "details/place-details-essentials-ids-only": 7]
+        let entry = BudgetMessage.Entry(budget.account, period: "2026-11-23", limit: 500, take: 107, made: made)
+        ledger.apply(BudgetMessage(sender: "a", number: 1, entries: [entry]), at: 0)
+        let report = BudgetReport(ledger, budgets: [budget], calendars: calendars, at: date)
+        #expect(
+            report.text.suffix(3) == [
+                "account        operation  price class                        used in the period  at the list price",
+                "google-places  search     text-search-pro                                   100           3.20 USD",
+                "google-places  details    place-details-essentials-ids-only                   7           0.00 USD",
+            ])
+        #expect(report.json.first?.contains(#""sku":"text-search-pro","calls":100,"costMicros":3200000}"#) == true)
+    }
+
     @Test(arguments: [
         ("google-places", "google-places"), ("google-places/month", "google-places"),
         ("google-places/text-search-pro/month", "google-places"), ("google-places/month/usd", "google-places"),

@@ -33,14 +33,18 @@ struct BudgetReport {
         }
     }
 
-    let lines: [Line]
+    var lines: [Line]
+    private let prices: PriceList
     private let date: Date
 
     /// - Parameters:
     ///   - budgets: those of these settings. If a member has published another limit, that one is shown.
     ///   - date: the current time.
-    init(_ ledger: BudgetLedger, budgets: [Budget], calendars: ProviderCalendars, at date: Date) {
-        self.date = date
+    init(
+        _ ledger: BudgetLedger, budgets: [Budget], calendars: ProviderCalendars, prices: PriceList = .google,
+        at date: Date
+    ) {
+        (self.prices, self.date) = (prices, date)
         let known = Set(budgets.map(\.account))
         let others = ledger.periods.keys.filter { !known.contains($0) }.compactMap { Budget(account: $0) }
         lines = (budgets + others).sorted { $0.account < $1.account }.compactMap { budget -> Line? in
@@ -95,17 +99,29 @@ struct BudgetReport {
     }
 
     private var kindLines: [String] {
-        var table = TextTable(["account", "operation", "price class", .right("used in the period")])
+        var table = TextTable([
+            "account", "operation", "price class", .right("used in the period"), .right("at the list price"),
+        ])
         var isEmpty = true
         for line in lines {
             for calls in CallsOfKind.mostFirst(line.made) {
                 table.add([
                     line.budget.account, calls.operation, calls.priceClass ?? "", line.budget.text(of: calls.count),
+                    listCost(of: calls, in: line.budget).map { "\(PriceList.text($0)) \(prices.currency)" } ?? "",
                 ])
                 isEmpty = false
             }
         }
         return isEmpty ? [] : table.lines
+    }
+
+    /// Returns the list price of an account's calls after the free ones, in millionths of the currency; `nil` for an account
+    /// in money or of free calls, or without a price.
+    private func listCost(of calls: CallsOfKind, in budget: Budget) -> Int? {
+        guard budget.unit == .calls, !budget.isAllowance,
+            let priceClass = calls.priceClass.flatMap({ PriceClass(rawValue: $0) })
+        else { return nil }
+        return prices.listCosts(of: [priceClass: calls.count]).first?.amount
     }
 
     private func timeToNextPeriod(_ line: Line) -> String {
@@ -130,8 +146,49 @@ struct BudgetReport {
                 json.member("since", line.since ?? line.period.begin.formatted(.iso8601))
                 json.member("until", line.period.end.formatted(.iso8601))
                 json.member("usedUpAt", line.usedUp(asOf: date)?.formatted(.iso8601))
-                json.member("made", calls: line.made)
+                json.member("made", calls: line.made) { listCost(of: $0, in: line.budget) }
             }
+        }
+    }
+}
+
+/// The number of calls of one kind. A kind is an operation in one price class.
+struct CallsOfKind: Sendable, Hashable {
+    /// The kind as written in the fleet topic: `operation/price class`.
+    let kind: String
+    let operation: String
+    /// `nil` if the kind has no price class.
+    let priceClass: String?
+    let count: Int
+
+    private init(_ kind: String, count: Int) {
+        let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
+        self.kind = kind
+        operation = parts.first ?? ""
+        priceClass = parts.count > 1 ? parts[1] : nil
+        self.count = count
+    }
+
+    static func inOrder(_ made: [String: Int]) -> [CallsOfKind] {
+        made.map { CallsOfKind($0.key, count: $0.value) }.sorted { $0.kind < $1.kind }
+    }
+
+    static func mostFirst(_ made: [String: Int]) -> [CallsOfKind] {
+        made.map { CallsOfKind($0.key, count: $0.value) }.sorted { ($1.count, $0.kind) < ($0.count, $1.kind) }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member with one object for each kind, sorted by kind.
+    /// - Parameter cost: returns the list price of the calls in millionths of the currency; `nil`: it is left out.
+    mutating func member(
+        _ name: StaticString, calls made: [String: Int], cost: (CallsOfKind) -> Int? = { _ in nil }
+    ) {
+        objects(name, of: CallsOfKind.inOrder(made)) { calls, json in
+            json.member("operation", calls.operation)
+            json.member("sku", calls.priceClass)
+            json.member("calls", calls.count)
+            json.member("costMicros", cost(calls))
         }
     }
 }

@@ -12,7 +12,7 @@ struct BudgetCommand: AsyncParsableCommand {
             come from the same settings as the workers' (providers.<name>.budgets, callsPerDay, dayBegins).
 
               locsearch budget
-              locsearch budget --json
+              locsearch budget show google-places/month/usd --json
               locsearch budget estimate --requests 1000 --operation search
               locsearch budget set hotpepper 5000
               locsearch budget set google-places/month/usd 350.00
@@ -21,7 +21,7 @@ struct BudgetCommand: AsyncParsableCommand {
             "reserved" is what workers have reserved and not used, also that of crashed workers; it counts as used. "for
             interactive" is the last part of a period, which batch requests cannot use, if these settings keep any.
             "used up at this rate" is when nothing will be left if the period goes on as it has until now. Accounts that
-            end in /free count the calls that the provider does not charge.
+            end in /free count the calls that the provider does not charge. "at the list price" does not regard free calls.
             """, subcommands: [ShowCommand.self, SetCommand.self, ResetCommand.self, EstimateCommand.self],
         defaultSubcommand: ShowCommand.self)
 }
@@ -31,13 +31,18 @@ extension BudgetCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Shows what is used and left by account, operation and price class.")
 
+        @Argument(help: "The only account to show. Default: all.", transform: BudgetChange.budget) var account: Budget?
         @Flag(help: "Prints one JSON object per account and line; money in millionths of the currency.") var json =
             false
         @OptionGroup var tool: ToolOptions
 
         func run() async throws {
             let (settings, log) = try await tool.load()
-            let report = try await BudgetTopic(settings, timeout: tool.timeout.duration, log: log).report(settings)
+            var report = try await BudgetTopic(settings, timeout: tool.timeout.duration, log: log).report(settings)
+            if let account = account?.account {
+                report.lines.removeAll { $0.budget.account != account }
+                guard !report.lines.isEmpty else { throw Failure("no budget has the account \(account)") }
+            }
             for line in json ? report.json : report.text { Terminal.line(line) }
         }
     }
@@ -51,7 +56,7 @@ extension BudgetCommand {
                 was changed, or not every worker with this budget has acknowledged the order.
                 """)
 
-        @Argument(help: "An account, as locsearch budget lists it.") var account: String
+        @Argument(help: "An account, as locsearch budget lists it.", transform: BudgetChange.budget) var account: Budget
         @Argument(help: "The whole period's budget, including what is used: calls, or an amount such as 350.00.")
         var amount: String
         @OptionGroup var change: BudgetChange
@@ -59,24 +64,22 @@ extension BudgetCommand {
         func validate() throws { _ = try limit() }
 
         private func limit() throws -> Int {
-            let budget = try BudgetChange.budget(account)
-            let text = if case .money(let currency) = budget.unit { "\(amount) \(currency)" } else { amount }
+            let text = if case .money(let currency) = account.unit { "\(amount) \(currency)" } else { amount }
             switch BudgetText.Amount(text) {
             case .calls(let calls): return calls
             case .money(let micros, _): return micros
             case nil:
-                let most = budget.unit == .calls ? "0 to 1000000000 calls" : "an amount such as 350.00, at most 1000000"
-                throw ValidationError("the budget \(account) takes \(most)")
+                let most =
+                    account.unit == .calls ? "0 to 1000000000 calls" : "an amount such as 350.00, at most 1000000"
+                throw ValidationError("the budget \(account.account) takes \(most)")
             }
         }
 
         func run() async throws {
             let limit = try limit()
-            let budget = try BudgetChange.budget(account)
-            let calls = budget.unit == .calls ? " calls" : ""
-            let question =
-                "set the budget \(account) to \(budget.text(of: limit))\(calls) for the current \(budget.span.rawValue)"
-            try await change.make(budget, question: question) { $0.limit = limit }
+            let amount = account.text(of: limit) + (account.unit == .calls ? " calls" : "")
+            let question = "set the budget \(account.account) to \(amount) for the current \(account.span.rawValue)"
+            try await change.make(account, question: question) { $0.limit = limit }
         }
     }
 
@@ -88,15 +91,56 @@ extension BudgetCommand {
                 reserved. The provider's own count does not change.
                 """)
 
-        @Argument(help: "An account, as locsearch budget lists it.") var account: String
+        @Argument(help: "An account, as locsearch budget lists it.", transform: BudgetChange.budget) var account: Budget
         @OptionGroup var change: BudgetChange
 
-        func validate() throws { _ = try BudgetChange.budget(account) }
+        func run() async throws {
+            let question = "count the current \(account.span.rawValue) of \(account.account) from zero again"
+            try await change.make(account, question: question) { $0.isReset = true }
+        }
+    }
+
+    struct EstimateCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "estimate", abstract: "Predicts the calls and the cost of a month, and makes no call.",
+            discussion: """
+                The SKU of each call follows from googlePlaces.fields, its price from prices.file or Google's list prices.
+                A photo counts with its first call. Each page of a search is a request. Retries are not included.
+
+                  locsearch budget estimate --requests 100000 --operation search
+                  locsearch budget estimate --requests 200 --per day --operation photo --json
+                """)
+
+        @Option(help: "Number of requests, 1 to 1000000000.") var requests: Int
+        @Option(help: "Period of that number: month, or day, of which a month has 31.") var per = "month"
+        @Option(help: "search, details or photo.") var operation = SearchOperation.search.rawValue
+        @Option(help: "google-places, google-places-legacy or hotpepper.", transform: ProviderID.init(argument:))
+        var provider = ProviderID.googlePlaces
+        @Flag(help: "The searches have a keyword, openNow or a pageToken: Google charges them as text searches.")
+        var text = false
+        @Flag(help: "Prints one JSON object per SKU and line.") var json = false
+        @OptionGroup(title: "Settings") var options: SettingsOptions
+
+        func validate() throws {
+            guard (1...1_000_000_000).contains(requests), SearchOperation(rawValue: operation) != nil,
+                ["day", "month"].contains(per)
+            else {
+                throw ValidationError(
+                    "--requests takes 1 to 1000000000, --operation search, details or photo, --per day or month")
+            }
+        }
 
         func run() async throws {
-            let budget = try BudgetChange.budget(account)
-            let question = "count the current \(budget.span.rawValue) of \(account) from zero again"
-            try await change.make(budget, question: question) { $0.isReset = true }
+            let prices = try CallPrices(try await ToolSettings.load(options).settings)
+            let request = SearchRequest(
+                requestID: "estimate", operation: SearchOperation(rawValue: operation) ?? .search,
+                keyword: text ? "text" : nil)
+            let classes = prices.classes(of: request, at: provider)
+
+            let calls = requests.saturatingMultiplied(by: per == "day" ? 31 : 1)
+            let costs = prices.list.costs(of: classes.reduce(into: [:]) { $0[$1] = calls })
+            let estimate = CostEstimate(prices: prices.list, costs: costs)
+            for line in json ? estimate.json : estimate.text { Terminal.line(line) }
         }
     }
 }
@@ -119,7 +163,7 @@ struct BudgetChange: ParsableArguments {
     var force = false
     @OptionGroup var tool: ToolOptions
 
-    static func budget(_ account: String) throws -> Budget {
+    @Sendable static func budget(_ account: String) throws -> Budget {
         guard let budget = Budget(account: account) else {
             let names = ProviderID.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError(
@@ -189,6 +233,6 @@ extension BudgetTopic {
     func report(_ settings: Settings) async throws -> BudgetReport {
         BudgetReport(
             try await ledger(), budgets: settings.budgets, calendars: ProviderCalendars(settings.dayZones),
-            at: Date(WallTime.now()))
+            prices: try settings.prices(), at: Date(WallTime.now()))
     }
 }
