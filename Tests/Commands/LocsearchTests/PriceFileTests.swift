@@ -39,6 +39,12 @@ struct PriceFileTests {
             ])
     }
 
+    /// A project whose quota Google has raised states it in the file.
+    @Test func `A file may replace the quota of a method`() throws {
+        let quota = try prices(replacing: #""searchText": 600"#, with: #""searchText": 6000"#).quota
+        #expect(quota.callsPerMinute[.searchText] == 6000 && quota.callsPerMinute[.details] == 600)
+    }
+
     @Test func `A file may be YAML, with its prices in any order`() throws {
         var lines = ["date: today", "source: contract", "currency: EUR", "skus:"]
         for priceClass in PriceClass.allCases {
@@ -59,7 +65,7 @@ struct PriceFileTests {
         (#""currency": "USD","#, "", "date, source or currency is missing"),
         (
             #""currency": "USD""#, #""currencies": "USD""#,
-            "line 4: currencies: expected date, source, currency, skus or"
+            "line 4: currencies: expected date, source, currency, skus, bundles or"
         ),
         (
             pro, pro.replacing("text-search-pro", with: "text-search"),
@@ -84,6 +90,9 @@ struct PriceFileTests {
             #""skus": {"#, #""bundles": {"a": {"callsPerMonth": 1, "skus": [hotpepper, hotpepper]}}, "skus": {"#,
             "an SKU in one bundle only"
         ),
+        (#""searchText": 600"#, #""search": 600"#, "quota.callsPerMinute.search: expected one of searchNearby"),
+        (#""searchText": 600"#, #""searchText": -1"#, "quota.callsPerMinute.searchText: expected an integer from 0"),
+        (#""callsPerMinute""#, #""callsPerSecond""#, "expected date, source, currency, skus, bundles or quota"),
         (#""skus": {"#, #""skus": ["#, "is not valid YAML"),
     ])
     func `A fault is named with the file and its place`(old: String, new: String, expected: String) {

@@ -61,7 +61,13 @@ private struct PriceFile {
             }
             list.entries[priceClass] = entry
         case (3, "bundles"): return readBundle(names[1], member: names[2], text: leaf.text)
-        default: return "date, source, currency, skus or bundles"
+        case (2, "quota") where names[1] == "date": list.quota.date = leaf.text
+        case (2, "quota") where names[1] == "source": list.quota.source = leaf.text
+        case (3, "quota") where names[1] == "callsPerMinute":
+            guard let method = ProviderMethod(rawValue: names[2]) else { return Self.methods }
+            guard let calls = Self.calls(leaf.text) else { return Self.numberOfCalls }
+            list.quota.callsPerMinute[method] = calls
+        default: return "date, source, currency, skus, bundles or quota"
         }
         return nil
     }
@@ -95,6 +101,7 @@ private struct PriceFile {
     }
 
     private static let names = "one of " + PriceClass.allCases.map(\.rawValue).joined(separator: ", ")
+    private static let methods = "one of " + ProviderMethod.allCases.map(\.rawValue).joined(separator: ", ")
     private static let numberOfCalls = "an integer from 0 to 1000000000"
     private static let amount = "a number from 0 to 1000000"
 

@@ -10,7 +10,7 @@ struct DoctorCommand: AsyncParsableCommand {
             Prints one line per finding: ok, warning (works, but can be improved), FAILED, unknown (cannot be
             determined) or skipped, then the check, the finding and the fix. It uses the same flags, environment and
             file as the worker, and checks settings, library, admin port and open files; connections, versions and
-            addresses of the brokers; topics, rights and the group; providers, keys and the clock. It does not join the
+            addresses of the brokers; topics, rights and the group; providers, keys, quotas, budgets and the clock. It does not join the
             group, and changes nothing.
 
               locsearch doctor                    # checks a running demo if no broker is set

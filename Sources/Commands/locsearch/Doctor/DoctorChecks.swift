@@ -5,8 +5,8 @@ enum DoctorChecks {
 
     static let all: [any DoctorCheck] = [
         SettingsCheck(), LibraryCheck(), PortCheck(isStart: false), FilesCheck(), ConnectionCheck(), BrokersCheck(),
-        TopicsCheck(), FleetCheck(), RightsCheck(), GroupCheck(), ProvidersCheck(), KeysCheck(), TermsCheck(),
-        ClockCheck(),
+        TopicsCheck(), FleetCheck(), RightsCheck(), GroupCheck(), ProvidersCheck(), KeysCheck(), QuotasCheck(),
+        BudgetsCheck(), TermsCheck(), ClockCheck(),
     ]
 
     /// Runs checks one after another.

@@ -24,6 +24,17 @@ extension PriceList {
         ])
 }
 
+extension PriceList.Quota {
+    /// The quota of a new project at the Places API (New).
+    ///
+    /// Google publishes that each method has a quota per minute and project, but not its size. An operator's note of
+    /// June 2026 and a 429 response give 600. The older API counts all methods together; no size is known.
+    public static let google = Self(
+        date: "2026-06-28",
+        source: "https://developers.google.com/maps/documentation/places/web-service/usage-and-billing",
+        callsPerMinute: [.searchNearby: 600, .searchText: 600, .details: 600, .photo: 600])
+}
+
 extension PriceList.Entry {
     /// The first calls of Google's volume prices.
     private static let volumes = [1, 100_001, 500_001, 1_000_001, 5_000_001]

@@ -44,6 +44,18 @@ public struct PriceList: Sendable, Hashable {
         }
     }
 
+    /// The calls that a project may make in a minute, without regard to their price.
+    public struct Quota: Sendable, Hashable {
+        /// The day and the origin of the figures.
+        public var date, source: String
+        /// The calls of each method per minute, at least 0. A method without a number has no known quota.
+        public var callsPerMinute: [ProviderMethod: Int]
+
+        public init(date: String, source: String, callsPerMinute: [ProviderMethod: Int]) {
+            (self.date, self.source, self.callsPerMinute) = (date, source, callsPerMinute)
+        }
+    }
+
     /// The day on which the prices were read from their source, such as `2026-09-24`.
     public var date: String
     /// The origin of the prices, such as a URL.
@@ -54,12 +66,15 @@ public struct PriceList: Sendable, Hashable {
     public var entries: [PriceClass: Entry]
     /// The allowances that several classes share. The own free calls of these classes do not apply.
     public var bundles: [Allowance]
+    /// The quota of a project at the Places API (New).
+    public var quota: Quota
 
     public init(
-        date: String, source: String, currency: String, entries: [PriceClass: Entry], bundles: [Allowance] = []
+        date: String, source: String, currency: String, entries: [PriceClass: Entry], bundles: [Allowance] = [],
+        quota: Quota = .google
     ) {
         (self.date, self.source, self.currency) = (date, source, currency)
-        (self.entries, self.bundles) = (entries, bundles)
+        (self.entries, self.bundles, self.quota) = (entries, bundles, quota)
     }
 
     /// All free calls of a month. Classes that cost nothing are in none but a bundle.

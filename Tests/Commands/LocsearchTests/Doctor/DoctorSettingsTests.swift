@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import LocationSearch
 import TestSupport
 import Testing
 
@@ -86,6 +87,69 @@ struct DoctorSettingsTests {
         let legacy = await findings(key.merging(["providers.order": "google-places-legacy"]) { $1 })
         #expect(legacy.first?.state == .warning)
         #expect(legacy.first?.cure?.contains("list google-places instead") == true)
+    }
+
+    private static let google = ["googlePlaces.apiKey": "a-good-key-4711", "hotpepper.apiKey": ""]
+
+    private func findings(_ check: any DoctorCheck, _ settings: [String: String]) async -> [Finding] {
+        await DoctorFixture.report(Self.google.merging(settings) { $1 }, checks: [check]).findings
+    }
+
+    /// A quota counts calls a minute, a setting calls a second. The smaller of two limits counts.
+    @Test(
+        arguments: [
+            ([:], "searchText 600, and no limit is set"),
+            (["requestsPerSecond": "10"], nil),
+            (["requestsPerSecond": "10.1"], "photo 600, and the limit is 606"),
+            (["requestsPerSecond": "10.1", "methodLimits": "searchNearby=1,searchText=10,details=1,photo=1"], nil),
+            (
+                ["methodLimits": "searchNearby=1,searchText=20,details=1,photo=1"],
+                ": searchText 600, and the limit is 1,200"
+            ),
+        ] as [([String: String], String?)])
+    func `Limits above Google's quotas are a warning`(settings: [String: String], text: String?) async {
+        let named = Dictionary(uniqueKeysWithValues: settings.map { ("providers.googlePlaces.\($0.key)", $0.value) })
+        let found = await findings(QuotasCheck(), named)
+        #expect(found.map(\.state) == [text == nil ? .ok : .warning, .ok], "\(found)")
+        let expected = text ?? "the limits are within the default quotas of google-places"
+        #expect(found.first?.text.contains(expected) == true, "\(found)")
+        #expect(found.first?.text.contains(PriceList.Quota.google.date) == true)
+    }
+
+    @Test func `A quota of the price file replaces Google's`() async throws {
+        let text = try String(contentsOf: Repository.folder.appending(path: "ops/prices.json"), encoding: .utf8)
+        let path = try SettingsFolder.write(text.replacing(": 600", with: ": 3000"), as: "prices.json")
+        defer { SettingsFolder.remove(path) }
+        let limit = ["providers.googlePlaces.requestsPerSecond": "50"]
+        #expect(await findings(QuotasCheck(), limit).first?.state == .warning)
+        #expect(await findings(QuotasCheck(), limit.merging(["prices.file": path]) { $1 }).first?.state == .ok)
+    }
+
+    /// 1,000 calls a day are 31,000 in a month, 30,000 of which cost 0.035 dollars.
+    @Test(
+        arguments: [
+            ("all: 1000/day", [("google-places: 1,000 calls a day until 20", true, "1,050.00 USD a month")]),
+            ("text-search-pro: 5000/month", [("google-places/text-search-pro/month: 5,000 calls a month", false, nil)]),
+            ("text-search-pro: 6000/month", [("6,000 calls a month until", false, "up to about 32.00 USD a month")]),
+            (
+                "all: 300 USD/month; all: 1000/day",
+                [("google-places/month/usd: 300.00 USD a month", false, nil), ("1,000 calls", false, "1,050.00 USD")]
+            ),
+            (
+                "text-search-pro: 9 USD/month; all: 1000/day",
+                [("text-search-pro/month/usd: 9.00 USD", false, nil), ("1,000 calls", true, "1,050.00 USD")]
+            ),
+        ] as [(String, [(text: String, isWarning: Bool, cost: String?)])])
+    func `Each account is reported with its most cost`(
+        budgets: String, expected: [(text: String, isWarning: Bool, cost: String?)]
+    ) async {
+        let found = await findings(BudgetsCheck(), ["providers.googlePlaces.budgets": budgets])
+        #expect(found.map(\.state) == expected.map { $0.isWarning ? .warning : .ok }, "\(found)")
+        for (finding, expected) in zip(found, expected) {
+            #expect(finding.text.contains(expected.text), "\(finding)")
+            #expect(finding.text.contains(", which cost up to about ") == (expected.cost != nil), "\(finding)")
+            #expect(finding.text.contains(expected.cost ?? " until 20"), "\(finding)")
+        }
     }
 
     @Test func `A sound set-up passes`() async {
