@@ -42,6 +42,38 @@ struct ControlTests {
         }
     }
 
+    /// A key that is repaired at the provider is used again at once. Otherwise the next trial is after five minutes.
+    @Test func `A retry makes the workers call a provider again whose key was rejected`() async throws {
+        try await WorkerHarness.run { harness in
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"2000":1}}"#)
+            try await harness.send(WorkerHarness.requests("refused", 1))
+            #expect(try await harness.outcomes(1)["refused0"]?.code == "unauthorized")
+
+            // A retry before the repair costs one call.
+            try await Self.controls("retry", "hotpepper", "--yes", in: harness)
+            try await harness.send(WorkerHarness.requests("again", 1))
+            #expect(try await harness.outcomes(1)["again0"]?.code == "unauthorized")
+            #expect(try await harness.status(of: "hotpepper")["breakerReason"] as? String == "key-refused")
+            #expect(try await harness.calls(to: "hotpepper") == 2)
+
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{}}"#)
+            try await harness.send(WorkerHarness.requests("early", 1))
+            #expect(try await harness.outcomes(1)["early0"]?.code == "unauthorized", "nobody has told the worker")
+            let answer = try await Self.controls("retry", "hotpepper", "--yes", in: harness)
+            #expect(answer.contains("1 of 1 worker has applied it") && answer.contains("no order is in force"))
+            // The breaker is half-open until three calls have succeeded.
+            for number in 0..<3 {
+                try await harness.send(WorkerHarness.requests("repaired\(number)", 1))
+                #expect(try await harness.outcomes(1)["repaired\(number)0"]?.places != nil)
+            }
+            try await harness.send(WorkerHarness.requests("all", 5))
+            #expect(try await harness.outcomes(5).values.allSatisfy { $0.places != nil })
+            #expect(try await harness.status(of: "hotpepper")["breaker"] as? String == "closed")
+            #expect(try await harness.awaitedLogLines(with: "calls a provider again, as ordered", "hotpepper") == 2)
+            #expect(try await harness.get("/readyz").body == "ok\n")
+        }
+    }
+
     @Test func `Requests for a paused provider are answered as whenOpen says`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.controls("pause", "hotpepper", "--for", "1h", "--yes", in: harness)

@@ -46,7 +46,7 @@ package protocol ConsoleBackend: Sendable {
     /// - Throws: `unavailable` if the fleet's topic cannot be read.
     func controls() async throws(ConsoleError) -> [UInt8]
 
-    /// Pauses or resumes a provider or the intake, for the whole fleet.
+    /// Pauses or resumes a provider or the intake, or retries a provider, for the whole fleet.
     /// - Returns: the number of workers that have applied the order, and of all workers.
     /// - Throws: `invalid` for an unknown provider, and if no worker answers, unless the choice is for workers that start
     ///   later; `unavailable`.
@@ -60,13 +60,15 @@ package protocol ConsoleBackend: Sendable {
     func picture(at url: String) async -> Picture?
 }
 
-/// A choice to pause or resume something for the whole fleet: `{"pause":true,"provider":"hotpepper","forSeconds":1800}`.
+/// A choice to pause, resume or retry something for the whole fleet: `{"pause":true,"provider":"hotpepper"}`.
 package struct PauseChoice: Sendable, Hashable {
     /// The longest time that a page may choose: a week. Longer orders have no end.
     private static let longest = 604_800
 
     /// False to resume.
     package private(set) var isPause = true
+    /// True to call a provider again whose key was rejected or used up.
+    package private(set) var isRetry = false
     /// `nil`: the intake of requests.
     package private(set) var provider: String?
     /// `nil`: until the order is withdrawn.
@@ -81,6 +83,7 @@ package struct PauseChoice: Sendable, Hashable {
         try JSONBody.members(of: bytes) { name, json throws(JSONError) in
             switch name {
             case "pause": pause = try json.bool()
+            case "retry": isRetry = try json.bool() ?? false
             case "provider": provider = try json.string()
             case "intake": intake = try json.bool() ?? false
             case "later": isLater = try json.bool() ?? false
@@ -89,9 +92,11 @@ package struct PauseChoice: Sendable, Hashable {
             }
         }
 
-        guard let pause else { throw ConsoleError(.invalid, "pause is missing", member: "pause") }
-        isPause = pause
-        guard intake != (provider != nil) else {
+        guard isRetry == (pause == nil) else {
+            throw ConsoleError(.invalid, "name pause or retry: one of the two", member: "pause")
+        }
+        isPause = pause ?? false
+        guard intake != (provider != nil), !(intake && isRetry) else {
             throw ConsoleError(.invalid, "name a provider, or intake: one of the two", member: "provider")
         }
         if let seconds, !(1...Self.longest).contains(seconds) {

@@ -31,11 +31,20 @@ struct ControlRoutesTests {
         #expect(choice.isLater == body.contains("later"))
     }
 
+    @Test func `A retry is passed on`() async throws {
+        let console = try await RunningConsole()
+        let answer = try await console.post("/api/controls/pause", #"{"retry":true,"provider":"hotpepper"}"#)
+        #expect(answer.status == 200, "\(answer.body)")
+        let choice = try #require(console.backend.state.withLock { $0.choices.first })
+        #expect(choice.isRetry && choice.provider == "hotpepper")
+    }
+
     @Test(arguments: [
         "null", "{", #"{"pause":true}"#, #"{"provider":"hotpepper"}"#,
         #"{"pause":true,"provider":"hotpepper","intake":true}"#,
         #"{"pause":true,"intake":true,"forSeconds":0}"#, #"{"pause":true,"intake":true,"forSeconds":604801}"#,
         #"{"pause":true,"intake":true,"forSeconds":"1h"}"#, #"{"pause":"yes","intake":true}"#,
+        #"{"retry":true,"intake":true}"#, #"{"retry":true,"pause":true,"provider":"hotpepper"}"#, #"{"retry":true}"#,
     ])
     func `A malformed order pauses nothing`(body: String) async throws {
         let console = try await RunningConsole()

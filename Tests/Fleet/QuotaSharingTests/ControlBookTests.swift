@@ -60,7 +60,8 @@ struct ControlBookTests {
         #expect(book.orders.isEmpty)
     }
 
-    @Test func `A drain and a withdrawal leave no order`() {
+    @Test func `A drain a retry and a withdrawal leave no order`() {
+        #expect(rates([order(.retry)]) == [])
         #expect(rates([order(.drain, of: nil, for: "a")]) == [])
         var book = ControlBook()
         book.apply(order(for: "a", isTakenBack: true))

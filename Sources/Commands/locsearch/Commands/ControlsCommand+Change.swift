@@ -55,6 +55,27 @@ extension ControlsCommand {
         }
     }
 
+    struct RetryCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "retry", abstract: "Calls a provider again whose key was rejected or used up.",
+            discussion: """
+                Use it once the key is repaired at the provider, or its quota raised. The next requests test it at once,
+                instead of after five minutes for a key, or an hour for a quota.
+                """)
+
+        @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
+        @OptionGroup var change: ControlChange
+        @OptionGroup(title: "Settings") var options: SettingsOptions
+
+        func validate() throws { _ = try ProviderID(argument: provider) }
+
+        func run() async throws {
+            try await change.make(options: options, words: "call \(provider) again") { by, at in
+                ControlOrder(.retry, provider: provider, by: by, at: at)
+            }
+        }
+    }
+
     struct RateCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rate", abstract: "Changes the rate limit of a provider.",

@@ -3,7 +3,7 @@ import ArgumentParser
 struct ControlsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controls",
-        abstract: "Shows and changes how running workers operate: pauses, rates, concurrency, log level, drain.",
+        abstract: "Shows and changes how running workers operate: pauses, retries, rates, concurrency, log level.",
         discussion: """
             An order applies to the whole fleet, or with --worker to one worker; it is published in topics.fleet. It
             lasts until a time (--until 18:00, --for 30m) or until it is withdrawn (resume, reset). An order to the
@@ -14,6 +14,7 @@ struct ControlsCommand: AsyncParsableCommand {
               locsearch controls pause hotpepper --for 30m
               locsearch controls pause intake --until 18:00
               locsearch controls resume hotpepper
+              locsearch controls retry hotpepper
               locsearch controls rate hotpepper 20
               locsearch controls concurrency 64 --worker web-1
               locsearch controls log-level debug --for 10m
@@ -26,8 +27,8 @@ struct ControlsCommand: AsyncParsableCommand {
             Exit codes: 0 every worker that responds has applied the order; 1 one has not, or nothing was changed.
             """,
         subcommands: [
-            ShowCommand.self, PauseCommand.self, ResumeCommand.self, RateCommand.self, ConcurrencyCommand.self,
-            LogLevelCommand.self, DrainCommand.self,
+            ShowCommand.self, PauseCommand.self, ResumeCommand.self, RetryCommand.self, RateCommand.self,
+            ConcurrencyCommand.self, LogLevelCommand.self, DrainCommand.self,
         ],
         defaultSubcommand: ShowCommand.self)
 }

@@ -5,7 +5,7 @@ import LocationSearch
 import QuotaSharing
 internal import WorkerRuntime
 
-/// Publishes the orders given in the console: the orders of `locsearch controls` that pause and resume the fleet.
+/// Publishes the orders given in the console: the orders of `locsearch controls` that pause and resume the fleet, and retry a provider.
 extension KafkaConsoleBackend {
     /// `timeOfControls` is how long a page waits for the broker. `timeToTakeUp` is how long workers have to acknowledge an
     /// order.
@@ -31,9 +31,9 @@ extension KafkaConsoleBackend {
         let now = WallTime.now().milliseconds
         let time = choice.seconds.map { Duration.seconds(saturating: Double($0)) }
         var order = ControlOrder(
-            choice.provider == nil ? .pauseIntake : .pauseProvider, provider: choice.provider,
+            choice.isRetry ? .retry : choice.provider == nil ? .pauseIntake : .pauseProvider, provider: choice.provider,
             until: time.map { now.saturatingAdding(Int64($0.milliseconds(roundedUp: true))) }, by: Self.person, at: now)
-        order.isTakenBack = !choice.isPause
+        order.isTakenBack = !choice.isPause && !choice.isRetry
 
         let given = order
         return try await ConsoleError.asking {

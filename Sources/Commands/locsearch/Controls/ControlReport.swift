@@ -79,6 +79,7 @@ extension ControlOrder {
             case .concurrency: "concurrency is \(value)"
             case .logLevel: "log level is \(value)"
             case .drain: "drain"
+            case .retry: "\(provider ?? "-") is called again"
             case nil: "\(name) \(provider ?? "") \(value)"
             }
         return what + (isForced ? " (forced)" : "") + (isTakenBack ? ": not for this worker" : "")

@@ -8,11 +8,15 @@ const byId = (id) => document.getElementById(`controls-${id}`);
 /** The lengths of a pause in seconds; the last one has no end. */
 const TIMES = [600, 1800, 3600, 14_400, undefined];
 
+/** The states of a provider that an operator may end, after the key was repaired. */
+const REFUSALS = new Set(["key-refused", "quota-used-up"]);
+
 const targetName = (provider) => (provider ? named("provider", provider) : t("controls.intake"));
 
 export class Controls {
   #list = { orders: [], providers: [] };
   #seen = "";
+  #refused = new Map();
   #choice;
 
   constructor() {
@@ -29,7 +33,9 @@ export class Controls {
 
   /** Reads the orders again if the workers' controls have changed. */
   follow(workers) {
-    const seen = JSON.stringify(workers.map(({ status }) => status?.controls?.orders));
+    const providers = workers.flatMap(({ status }) => status?.providers ?? []).filter(({ breakerReason }) => REFUSALS.has(breakerReason));
+    this.#refused = new Map(providers.map(({ provider, breakerReason }) => [provider, breakerReason]));
+    const seen = JSON.stringify([[...this.#refused], workers.map(({ status }) => status?.controls?.orders)]);
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.#read();
@@ -47,7 +53,10 @@ export class Controls {
   #draw() {
     const { orders, providers } = this.#list;
     byId("none").hidden = orders.length > 0;
-    byId("orders").replaceChildren(...orders.map((order) => this.#row(order)));
+    const refused = [...this.#refused].map(([provider, reason]) => el("li", {}, el("strong", {}, `${targetName(provider)}: ${t(`state.${reason}`)}`), el("button", {
+      type: "button", class: "small", "aria-label": `${t("controls.retry")}: ${targetName(provider)}`, onclick: () => this.#ask({ retry: true, provider }),
+    }, t("controls.retry"))));
+    byId("orders").replaceChildren(...refused, ...orders.map((order) => this.#row(order)));
     this.#options(byId("target"), [["", t("controls.intake")], ...providers.map((name) => [name, named("provider", name)])]);
     this.#options(byId("time"), TIMES.map((seconds, index) => [String(index), seconds ? t("controls.for", { time: duration(seconds * 1000) }) : t("controls.forever")]));
   }
@@ -77,12 +86,13 @@ export class Controls {
   /** Asks for confirmation; nothing is ordered before that. The cancel button has the focus. */
   #ask(choice) {
     this.#choice = choice;
-    const verb = choice.pause ? "pause" : "resume";
+    const verb = choice.retry ? "retry" : choice.pause ? "pause" : "resume";
     setText(byId("title"), t(`controls.${verb}.title`, { target: targetName(choice.provider) }));
     const time = choice.pause ? ` ${choice.forSeconds ? t("controls.for", { time: duration(choice.forSeconds * 1000) }) : t("controls.forever")}.` : "";
     setText(byId("text"), t(`controls.${verb}${choice.intake ? ".intake" : ""}.text`) + time);
-    setText(byId("do"), t(choice.pause ? "controls.pause.do" : "controls.resume"));
+    setText(byId("do"), t(choice.pause ? "controls.pause.do" : `controls.${verb}`));
     byId("later").checked = false;
+    byId("later").parentElement.hidden = choice.retry;
     byId("confirm").showModal();
     byId("cancel").focus();
   }

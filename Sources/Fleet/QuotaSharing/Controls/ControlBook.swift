@@ -17,7 +17,7 @@ public struct ControlBook: Sendable, Hashable {
     /// An order to the fleet replaces all orders for the same setting, including those to single workers. An order to
     /// one worker overrides the fleet's order for that worker, until the worker's order ends.
     public mutating func apply(_ order: ControlOrder) {
-        guard order.control != .drain else { return }
+        guard !order.appliesOnce else { return }
 
         orders.removeAll { other in
             other.changesTheSame(as: order) && (order.instance == nil || other.instance == order.instance)

@@ -17,6 +17,8 @@ public struct ControlOrder: Sendable, Hashable {
         case logLevel = "log-level"
         /// Makes a worker finish its requests, and end. The order applies once and has no duration.
         case drain
+        /// Calls a provider again that was not called because of its key or the key's quota. Applies once, like `drain`.
+        case retry
     }
 
     /// The range of `number`.
@@ -64,6 +66,9 @@ public struct ControlOrder: Sendable, Hashable {
 
     /// The control; `nil` if this version does not support it.
     public var control: Control? { Control(rawValue: name) }
+
+    /// True for an order that is never in force, because it applies once.
+    public var appliesOnce: Bool { control == .drain || control == .retry }
 
     /// True once the order has expired.
     public func isOver(at time: Int64) -> Bool { until.map { $0 <= time } ?? false }

@@ -42,7 +42,7 @@ package struct ControlPolicy: Sendable {
         case nil: return "this version has no control \(order.name)"
         case _ where order.isTakenBack: return nil
         case .pauseIntake: return nil
-        case .pauseProvider: return order.provider == nil ? "the order must name a provider" : nil
+        case .pauseProvider, .retry: return order.provider == nil ? "the order must name a provider" : nil
         case .drain: return order.instance == instance ? nil : "a drain must name one worker"
         case .rate: return refusalOfRate(order)
         case .concurrency:
@@ -93,7 +93,7 @@ package struct ControlPolicy: Sendable {
                 if let provider { controls.providers[provider, default: .init()].perSecond = order.number }
             // `refusal(of:instance:)` has checked that the number is in the setting's range, which fits into an `Int`.
             case .concurrency: controls.concurrency = order.number.map { max(1, Int($0) / max(1, loops)) }
-            case .logLevel, .drain, nil: break
+            case .logLevel, .drain, .retry, nil: break
             }
         }
         return controls

@@ -1,6 +1,7 @@
 internal import Basics
 package import EventLoop
 package import Logging
+internal import LocationSearch
 internal import ProviderCalls
 internal import QuotaSharing
 
@@ -108,6 +109,7 @@ package actor FleetControls {
                 // The order is applied before it is acknowledged.
                 await applyOrders()
                 let refusal = policy.refusal(of: order, instance: member.name)
+                if order.control == .retry, refusal == nil { await retry(by: order) }
                 answer(sender, refusal: refusal)
                 if order.control == .drain, refusal == nil { await drain(by: order) }
             }
@@ -125,6 +127,12 @@ package actor FleetControls {
     private func drain(by order: ControlOrder) async {
         log.notice("the worker drains and stops, as ordered", metadata: Self.metadata(of: order))
         for lane in lanes { await lane.lane.drain() }
+    }
+
+    private func retry(by order: ControlOrder) async {
+        guard let provider = order.provider.flatMap({ ProviderID(rawValue: $0) }) else { return }
+        log.notice("the next request calls a provider again, as ordered", metadata: Self.metadata(of: order))
+        for lane in lanes { await lane.lane.renewKey(of: provider) }
     }
 
     // MARK: - Orders
@@ -200,7 +208,7 @@ package actor FleetControls {
             "control": "\(order.name)", "by": "\(order.by)", "at": "\(order.atText)",
             "for": "\(order.instance == nil ? "the fleet" : "this worker")",
         ]
-        if order.control != .drain { metadata["until"] = "\(order.untilText ?? "taken back")" }
+        if !order.appliesOnce { metadata["until"] = "\(order.untilText ?? "taken back")" }
         if let provider = order.provider { metadata["provider"] = "\(provider)" }
         if let number = order.number { metadata["value"] = "\(ControlPolicy.plain(number))" }
         if let level = order.level { metadata["value"] = "\(level)" }

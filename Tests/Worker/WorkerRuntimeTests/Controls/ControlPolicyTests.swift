@@ -49,6 +49,8 @@ struct ControlPolicyTests {
         #expect(policy.refusal(of: order(.rate, "google-places", 5), instance: "a")?.contains("is not set") == true)
         #expect(policy.refusal(of: order(.pauseProvider, "bing"), instance: "a")?.contains("bing") == true)
         #expect(policy.refusal(of: order(.pauseProvider), instance: "a") != nil)
+        #expect(policy.refusal(of: order(.retry), instance: "a") != nil)
+        #expect(policy.refusal(of: order(.retry, "hotpepper"), instance: "a") == nil)
         #expect(policy.refusal(of: order(.drain), instance: "a") != nil, "never all workers at once")
 
         let text = #"{"fleet":"f","control":{"order":{"at":1,"by":"b","control":"later"},"sender":"s"}}"#
