@@ -41,6 +41,14 @@ struct BudgetReportTests {
             ])
     }
 
+    @Test(arguments: [(nil, false), (1259, true), (1260, false), (0, true)] as [(Int?, Bool)])
+    func `An ordered budget below what is used is told`(limit: Int?, isBelow: Bool) throws {
+        let report = BudgetReport(ledger, budgets: [], calendars: calendars, at: date)
+        let warning = try #require(report.lines.first).warning(of: limit)
+        #expect((warning != nil) == isBelow)
+        if isBelow { #expect(warning?.hasPrefix("1,260 of hotpepper are used already: with ") == true) }
+    }
+
     @Test func `The JSON has an object for each provider`() {
         let report = BudgetReport(ledger, budgets: [], calendars: calendars, at: date)
         #expect(

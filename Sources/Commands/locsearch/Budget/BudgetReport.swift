@@ -23,6 +23,13 @@ struct BudgetReport {
 
         var left: Int { max(0, limit.saturatingSubtracting(used).saturatingSubtracting(reserved)) }
 
+        /// Returns a sentence about an ordered limit below what is used already; `nil` if there is nothing to warn of.
+        func warning(of limit: Int?) -> String? {
+            guard let limit, limit < used else { return nil }
+            return "\(budget.text(of: used)) of \(budget.account) are used already: with \(budget.text(of: limit)), no "
+                + "further call is made until the next \(budget.span.rawValue)"
+        }
+
         /// Returns when the budget will be used up at the rate so far; `nil` if it lasts until the end of the period.
         func usedUp(asOf date: Date) -> Date? {
             let begin = since.flatMap { try? Date($0, strategy: .iso8601) } ?? period.begin

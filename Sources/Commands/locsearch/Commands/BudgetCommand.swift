@@ -79,7 +79,7 @@ extension BudgetCommand {
             let limit = try limit()
             let amount = account.text(of: limit) + (account.unit == .calls ? " calls" : "")
             let question = "set the budget \(account.account) to \(amount) for the current \(account.span.rawValue)"
-            try await change.make(account, question: question) { $0.limit = limit }
+            try await change.make(account, question: question, limit: limit) { $0.limit = limit }
         }
     }
 
@@ -173,16 +173,20 @@ struct BudgetChange: ParsableArguments {
     }
 
     /// Asks for confirmation, publishes the order, and shows the result.
+    /// - Parameter limit: the ordered budget; `nil`: the order changes none.
     func make(
-        _ budget: Budget, question: String, change: (inout BudgetMessage.Order) -> Void
+        _ budget: Budget, question: String, limit: Int? = nil, change: (inout BudgetMessage.Order) -> Void
     ) async throws {
         let (settings, log) = try await tool.load()
         let topic = try BudgetTopic(settings, timeout: tool.timeout.duration, log: log)
         // The first call also checks that the topic can be read before anything is written to it.
-        func show() async throws {
-            for line in try await topic.report(settings).text { Terminal.line(line) }
+        func show() async throws -> BudgetReport {
+            let report = try await topic.report(settings)
+            for line in report.text { Terminal.line(line) }
+            return report
         }
-        try await show()
+        let line = try await show().lines.first { $0.budget.account == budget.account }
+        if let warning = line.flatMap({ $0.warning(of: limit) }) { Terminal.line(warning) }
         let keepers = try await requireKeepers(of: budget.account, settings: settings, topic: topic)
         guard yes || Terminal.confirms("\(question)?") else {
             throw Failure("nothing was changed")
@@ -196,7 +200,7 @@ struct BudgetChange: ParsableArguments {
         change(&order)
         let applied = try await topic.give(order, to: keepers, within: Self.timeToApply)
         Terminal.line()
-        try await show()
+        _ = try await show()
         guard applied < keepers else { return }
         throw Failure(
             """

@@ -89,6 +89,7 @@ final class PartitionTable {
 
     /// Takes over the group's committed offsets, before the first record of these partitions is taken.
     func begin(at committed: [AssignedPartition: CommittedOffset]) {
+        var watched: [TopicPartition] = []
         for (id, commit) in committed {
             guard let partition = partitions[id.id], partition.id == id else { continue }
             switch CommitMetadata.read(commit) {
@@ -96,11 +97,18 @@ final class PartitionTable {
                 partition.commits.begin(at: commit, with: metadata)
                 metadataLimit.noteReadBack(commit)
                 if partition.commits.isCareful { reportCare(for: id.id, metadata.crashes) }
+                if partition.commits.isWatched, !partition.commits.isCareful { watched.append(id.id) }
             case .nothing: partition.commits.begin(at: commit, with: CommitMetadata())
             case .copied: ignore(commit, of: partition, "belongs to another offset, and was copied by a tool")
             case .foreign: ignore(commit, of: partition, "has an unknown format")
             }
         }
+        guard !watched.isEmpty else { return }
+        log.notice(
+            """
+            requests of these partitions begin in small steps at first: their last owner ended or lost them without \
+            releasing them, because it crashed, was killed or frozen, or could not reach the brokers
+            """, metadata: ["partitions": "\(watched.sorted().map { "\($0)" }.joined(separator: ", "))"])
     }
 
     private func ignore(_ commit: CommittedOffset, of partition: OwnedPartition, _ reason: String) {
@@ -113,8 +121,8 @@ final class PartitionTable {
     private func reportCare(for id: TopicPartition, _ notes: CrashNotes) {
         log.warning(
             """
-            the last two owners of this partition crashed: its open requests now run one at a time, to isolate a record \
-            that may crash workers
+            the last two owners of this partition crashed, or were killed or frozen, or could not reach the brokers: its \
+            open requests now run one at a time, to isolate a record that may crash workers
             """,
             metadata: [
                 "partition": "\(id)", "tries": "\(notes.tries)",

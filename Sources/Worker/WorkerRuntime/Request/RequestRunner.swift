@@ -28,6 +28,8 @@ final class RequestRunner {
     private let ordersRequests: Bool
     /// True once outcomes in the requests topic have been logged.
     private var hasReportedLoopback = false
+    /// The topics and classes for which an ignored `priority` has been logged.
+    private var reportedClasses: Set<[String]> = []
 
     /// - Parameter tracing: `nil`: requests are not traced.
     init(
@@ -76,12 +78,23 @@ final class RequestRunner {
                     try decoder.decode(request.record, choosesClass: choosesClass(request))
                 }
             request.keep(decoded)
+            reportIgnoredClass(of: request.record, decoded)
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
             return nil
         } catch {
             if error.outcome != nil { reportLoopback(request) }
             return rejection(of: request, error)
         }
+    }
+
+    /// Logs, once per lane, topic and class, that a topic ignores the class that its requests ask for.
+    private func reportIgnoredClass(of record: IncomingRecord, _ decoded: DecodedRequest) {
+        let topic = record.source.topic
+        guard let asked = flowRule.ignoredClass(of: record, decoded), reportedClasses.insert([topic, asked]).inserted
+        else { return }
+        log.warning(
+            "the priority of requests is ignored: their topic has one class; topics.requests may allow both",
+            metadata: ["topic": "\(topic)", "priority": "\(asked)"])
     }
 
     private func choosesClass(_ request: RequestInProgress) -> Bool {
