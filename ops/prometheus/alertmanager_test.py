@@ -63,6 +63,7 @@ def annotations(labels: dict[str, str]) -> dict[str, str]:
 
 NO_WORKER = alert("LocsearchNoWorker", group="g")
 NO_WORKER_KNOWN = {"alertname": "LocsearchNoWorker"}  # it has no job, because there is none
+PARTITIONS_UNREAD = {"alertname": "LocsearchPartitionsUnread", "group": "g"}  # of a console's and of workers' metrics
 NOBODY_CONSUMES = {**alert("LocsearchNobodyConsumes", group="g"), "job": "console"}
 CAUSES = [
     Cause(
@@ -131,10 +132,10 @@ CAUSES = [
         later=[alert("LocsearchErrors", code="unauthorized"), alert("LocsearchRetriesRefused", provider="hotpepper")],
         pages=["LocsearchKeyRefused"],
     ),
+    Cause("a foreign program joins the group", together=[PARTITIONS_UNREAD], pages=["LocsearchPartitionsUnread"]),
     Cause(
-        "the only key is refused",
-        together=[alert("LocsearchKeyRefused", provider="hotpepper"), NO_WORKER],
-        later=[alert("LocsearchErrors", code="unauthorized"), *each("LocsearchWorkerNotReady")],
+        "no worker is left, and its partitions are nobody's",
+        together=[NO_WORKER, NOBODY_CONSUMES, PARTITIONS_UNREAD],
         pages=["LocsearchNoWorker"],
     ),
     Cause(

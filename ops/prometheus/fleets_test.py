@@ -35,6 +35,7 @@ HEALTHY = {
     "locsearch_loop_busy_seconds_total": "0+6x800",
     "locsearch_group_waiting": "5x800",
     "locsearch_group_members": "2x800",
+    "locsearch_partitions_assigned": "12x800",
     "locsearch_group_completions_per_second": "9x800",
     "process_start_time_seconds": "100x800",
     "process_resident_memory_bytes": "100e6x800",

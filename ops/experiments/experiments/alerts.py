@@ -6,6 +6,7 @@ nothing else is changed. Workers, broker and provider run on the usual clock.
 """
 
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -179,6 +180,7 @@ def run(lab: Lab) -> None:
     a_budget(lab, stage, apart)
     a_worker_in_trouble(stage, apart)
     a_group_without_workers(lab, stage, apart)
+    a_foreign_member(lab, stage, apart)
     intake_that_is_paused(lab, stage, apart)
     a_control_that_is_forgotten(lab, stage, apart)
     too_much_to_do(lab, stage, mixture)
@@ -396,6 +398,39 @@ def a_group_without_workers(lab: Lab, stage: Stage, apart: Apart) -> None:
     stage.sees("LocsearchNobodyConsumes", provoke=provoke, mend=lambda: second.append(apart.start("unread")))
     apart.prometheus.forget("console")
     apart.end("unread", second[0])
+
+
+def a_foreign_member(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """A program that is no worker joins the workers' group and takes one of two partitions, until it leaves."""
+    worker = apart.start("shared", partitions=2)
+    lab.until(worker.ready, 30, "the worker to be ready")
+    topics, port = apart.topics("shared"), free_port()
+    chosen = base_settings(lab.broker, topics, lab.provider.base_url, cooperative=lab.new_library)
+    console = lab.processes.start(
+        "console-shared", [lab.options.locsearch, "console"], environment(chosen | {"console.port": port})
+    )
+    apart.prometheus.watch("console-shared", port)
+    apart.wait_scraped("console-shared")
+    client = dict(pair.split("=", 1) for pair in chosen["kafka.properties"].split(","))
+    foreign = Consumer(
+        client | {"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group, "client.id": "foreign"}
+    )
+    joined, leaves = threading.Event(), threading.Event()
+
+    def read() -> None:
+        foreign.subscribe([topics.requests], on_assign=lambda _, partitions: partitions and joined.set())
+        while not leaves.is_set():
+            foreign.poll(0.2)
+        foreign.close()
+
+    def join() -> None:
+        threading.Thread(target=read, daemon=True).start()
+        lab.check(joined.wait(40), "the foreign member got no partition")
+
+    stage.sees("LocsearchPartitionsUnread", provoke=join, mend=leaves.set)
+    apart.prometheus.forget("console-shared")
+    console.kill()
+    apart.end("shared", worker)
 
 
 def intake_that_is_paused(lab: Lab, stage: Stage, apart: Apart) -> None:
