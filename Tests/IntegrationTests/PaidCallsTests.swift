@@ -120,8 +120,12 @@ struct PaidCallsTests {
             #expect(
                 try await harness.awaitedLogLines(with: "provider rejects the API key", #""httpStatus":"401""#) == 1)
             let readiness = try await harness.get("/readyz")
-            #expect(readiness.status == 503)
+            #expect(readiness.status == 200, "it takes requests")
+            #expect(readiness.body.hasPrefix("answers with errors: no provider is available: "), "\(readiness.body)")
             #expect(readiness.body.contains("hotpepper: key-refused"), "\(readiness.body)")
+            #expect(try await harness.status("ready", as: Bool.self) == true)
+            let ends = try #require(try await harness.status("lastOutcomes", as: [String: Any].self))
+            #expect((ends["counts"] as? [String: Int])?["unauthorized"] == 33, "\(ends)")
             #expect(
                 !harness.worker.error.contains("wrong-hotpepper") && !harness.worker.error.contains("secret-google"))
         }

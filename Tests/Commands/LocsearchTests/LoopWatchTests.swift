@@ -2,6 +2,7 @@ import Basics
 import Dispatch
 import EventLoop
 import Foundation
+import HTTPServing
 import Kafka
 import Observability
 import TestSupport
@@ -83,12 +84,12 @@ struct LoopWatchTests {
         defer { watching.cancel() }
         let status = WorkerStatus(worker: worker, watch: watch, registry: MetricsRegistry())
         #expect(await status.livenessProblem() == nil)
-        #expect(await status.readinessProblem() == "starting")
+        #expect(await status.readiness() == .notReady("starting"))
 
         let blockade = Blockade(of: worker.loops[0])
         defer { blockade.release() }
         try await eventually("the process is not alive") { await status.livenessProblem() != nil }
-        #expect(await status.readinessProblem() == "an event loop does not respond")
+        #expect(await status.readiness() == .notReady("an event loop does not respond"))
         #expect(await status.metrics().contains("locsearch_build_info"))
         #expect(await status.status().contains(#""notReady":"an event loop does not respond""#))
     }

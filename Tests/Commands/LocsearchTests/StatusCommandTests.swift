@@ -63,8 +63,29 @@ struct StatusCommandTests {
                 #"{"host":"pod-7","version":"1","ready":false,"notReady":"no broker answers"}"#, 2,
                 "no worker is ready: no broker answers"
             ),
+            (
+                #"{"ready":true,"answersWithErrors":"no provider is available: hotpepper: key-refused"}"#, 2,
+                "workers take requests and answer with errors: no provider is available: hotpepper: key-refused"
+            ),
+            (
+                #"{"ready":true,"lastOutcomes":{"seconds":60,"counts":{"ok":20,"timeout":70,"circuit-open":10}}}"#, 2,
+                "failures  80 % of 100 outcomes over the last 1m, mostly timeout"
+            ),
+            (
+                #"{"ready":true,"lastOutcomes":{"seconds":60,"counts":{"ok":20}}}"#, 0,
+                "failures  none of 20 outcomes over the last 1m"
+            ),
+            (
+                #"{"ready":true,"providers":[{"provider":"hotpepper","breaker":"open","breakerReason":"key-refused","openForSeconds":250}]}"#,
+                0, "provider  hotpepper: not called: it rejects the API key, for 4m 10s"
+            ),
+            (
+                #"{"ready":true,"assignment":[{"topic":"TOPIC","partition":1}]}"#, 2,
+                "unread    1 of 2 partitions, of which no worker takes requests: 0"
+            ),
         ] as [(String, Int32, String)])
-    func `Workers are listed by their hosts`(answer: String, code: Int32, words: String) async throws {
+    func `The state of the workers is told in words`(answer: String, code: Int32, words: String) async throws {
+        let answer = answer.replacing("TOPIC", with: group.ids[0].topic)
         let worker = try RawServer { $0.answerAll(answer) }
         let program = try await run([], workers: worker.url)
         #expect(program.code == code, "\(program.error)")

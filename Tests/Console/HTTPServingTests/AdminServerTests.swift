@@ -13,13 +13,13 @@ import Testing
 
 struct AdminServerTests {
     private struct Source: AdminSource {
-        var problem: String?
+        var state = Readiness.ready
         /// The duration of `/metrics`.
         var delay = Duration.zero
         let asked = Asked()
 
         func livenessProblem() async -> String? { nil }
-        func readinessProblem() async -> String? { problem }
+        func readiness() async -> Readiness { state }
         func metrics() async -> String {
             asked.flag.store(true, ordering: .releasing)
             // Does not stop on cancellation, as a job on an event loop does not.
@@ -77,13 +77,20 @@ struct AdminServerTests {
         }
     }
 
-    @Test func `A worker that is not ready names the reason`() async throws {
-        let server = try await Self.start(Source(problem: "no partitions assigned yet"))
+    @Test(
+        arguments: [
+            (.notReady("no partitions assigned yet"), 503, "no partitions assigned yet\n"),
+            (.answersWithErrors("hotpepper: key-refused"), 200, "answers with errors: hotpepper: key-refused\n"),
+        ] as [(Readiness, Int, String)])
+    func `Only a worker that takes no requests fails its probe`(
+        state: Readiness, status: Int, body: String
+    ) async throws {
+        let server = try await Self.start(Source(state: state))
         let answer = try await Self.get("/readyz", from: server)
         await server.stop(within: .seconds(2))
 
-        #expect(answer.status == 503)
-        #expect(answer.body == "no partitions assigned yet\n")
+        #expect(answer.status == status)
+        #expect(answer.body == body)
     }
 
     // MARK: - The token

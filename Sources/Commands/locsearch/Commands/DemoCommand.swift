@@ -23,8 +23,8 @@ struct DemoCommand: AsyncParsableCommand {
               locsearch demo --workers 3 --log-level info
               locsearch demo --admin-port 8080
 
-            The admin endpoints are those of the first worker; /metrics counts for all of them. A worker that is stopped
-            during a rebalance may repeat its requests in flight: see `locsearch broker --help`.
+            The admin endpoints count for all workers of this process. A worker that is stopped during a rebalance may
+            repeat its requests in flight: see `locsearch broker --help`.
             """)
 
     @Flag(help: "Exits after the table.") var once = false

@@ -8,7 +8,7 @@ import Logging
 import QuotaSharing
 
 struct StatusCommand: AsyncParsableCommand {
-    /// The exit code if no worker of the fleet takes requests.
+    /// The exit code if no worker of the fleet takes requests, or they answer with errors, or not for all partitions.
     static let nobodyWorks: Int32 = 2
 
     static let configuration = CommandConfiguration(
@@ -23,8 +23,11 @@ struct StatusCommand: AsyncParsableCommand {
               locsearch status --json --window 1s | jq .backlog.waiting
               locsearch status --console-workers http://worker-1:8080,http://worker-2:8080
 
-            Exit codes: 0 workers take requests, or this cannot be determined; 2 no worker runs, or none is ready; 1 no
-            such topic, or not allowed; 64 wrong usage; 69 no broker responds; 78 a wrong setting.
+            A partition counts as unread if all workers of console.workers answer and none of them has it.
+
+            Exit codes: 0 workers take requests, or this cannot be determined; 2 no worker is ready, half of the requests
+            fail, or partitions are unread; 1 no such topic, or not allowed; 64 wrong usage; 69 no broker responds; 78 a
+            wrong setting.
             """)
 
     @OptionGroup var group: GroupOptions
@@ -48,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
         } else {
             for line in StatusText.lines(of: report, workers: reports, orders: orders) { Terminal.line(line) }
         }
-        if [.noWorker, .workersNotReady].contains(report.verdict) { throw ExitCode(Self.nobodyWorks) }
+        if ![.working, .unknown].contains(report.verdict) { throw ExitCode(Self.nobodyWorks) }
     }
 
     /// The orders of `locsearch controls` that are in force; empty if the fleet topic cannot be read.

@@ -16,6 +16,8 @@ struct PipelineWatch: Sendable {
     /// may be caused by a leader election.
     private static let failuresOfBrokersThatAreAway = 2
 
+    private static let pollsOfARebalance = 4
+
     let pipeline: Pipeline
     let traffic: Traffic
     let poll: WorkerPoll
@@ -60,10 +62,14 @@ struct PipelineWatch: Sendable {
     }
 
     private func askWorkers() async {
+        var assigned: [[String: Set<Int32>]] = []
         while !Task.isCancelled {
             if pipeline.isWatched {
                 let reports = await poll.reports()
-                let workers = poll.count(reports)
+                var workers = poll.count(reports)
+                // A partition that moves between workers belongs to none of them for some seconds.
+                assigned = workers.partitions.map { assigned.suffix(Self.pollsOfARebalance) + [$0] } ?? []
+                if workers.partitions != nil { workers.partitions = WorkerPoll.union(assigned) }
                 traffic.update(reports)
                 pipeline.update { $0.workers = workers }
             }

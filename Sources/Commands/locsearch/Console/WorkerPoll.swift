@@ -24,9 +24,19 @@ struct WorkerPoll: Sendable {
     /// Counts the workers that answer, and those that take requests.
     func count(_ reports: [WorkerReport]) -> PipelineReport.Workers {
         let summaries = reports.compactMap { WorkerSummary($0) }
-        return PipelineReport.Workers(
-            areNamed: areNamed, asked: reports.count, answering: summaries.count,
-            ready: summaries.count(where: \.isReady), problem: summaries.first { !$0.isReady }?.notReady)
+        let ready = summaries.filter(\.isReady)
+        var workers = PipelineReport.Workers(
+            areNamed: areNamed, asked: reports.count, answering: summaries.count, ready: ready.count,
+            problem: summaries.first { !$0.isReady }?.notReady)
+        if ready.allSatisfy({ $0.answersWithErrors != nil }) { workers.errors = ready.first?.answersWithErrors }
+        workers.outcomes = .sum(of: summaries.map(\.outcomes))
+        workers.providers = PipelineReport.Provider.combine(summaries.flatMap(\.providers))
+        if areNamed, summaries.count == reports.count { workers.partitions = Self.union(summaries.map(\.partitions)) }
+        return workers
+    }
+
+    static func union(_ all: [[String: Set<Int32>]]) -> [String: Set<Int32>] {
+        all.reduce(into: [:]) { $0.merge($1) { $0.union($1) } }
     }
 
     /// Polls all workers. A name may stand for several workers, such as a service in Compose or a headless service in

@@ -109,10 +109,11 @@ struct DemoStack: Sendable {
     /// Starts the admin endpoints of the first worker, and prints their address.
     /// - Throws: `Failure` if the server cannot listen on `admin.port`.
     func startAdminServer() async throws -> HTTPServer {
-        let worker = workers[0]
+        let (worker, ends) = (workers[0], EndWatch(registry))
+        Task { await ends.run() }  // until the process ends
         let source = WorkerStatus(
-            worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry,
-            group: settings.text("kafka.groupId"))
+            worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry, ends: ends,
+            group: settings.text("kafka.groupId"), others: Array(workers.dropFirst()))
         let admin = try await AdminServer.start(for: source, as: settings, token: nil, log: log)
         Terminal.line("admin      \(url(of: admin))  (/livez /readyz /metrics /status)")
         return admin

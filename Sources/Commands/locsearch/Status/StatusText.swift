@@ -16,7 +16,7 @@ enum StatusText {
 
         return [
             TerminalText.safe(headline(of: report)), "",
-        ] + totals(of: backlog, in: report)
+        ] + health(of: report) + totals(of: backlog, in: report)
             + orders.map { TerminalText.safe("order".padded(to: 10) + $0.sentence) }
             + (summaries.isEmpty ? [] : [""] + table(of: summaries))
             + [""] + table(of: backlog)
@@ -28,10 +28,61 @@ enum StatusText {
             case .working: "workers take requests"
             case .noWorker: "no worker runs"
             case .workersNotReady: "no worker is ready"
+            case .answersWithErrors: "workers take requests and answer with errors"
+            case .partitionsUnread: "workers take requests, but not from all partitions"
             case .brokersAway: "no broker answers"
             case .unknown: "it is unknown whether workers take requests"
             }
         return words + (report.problem.map { ": \($0)" } ?? "")
+    }
+
+    /// The unread partitions, the share of failures, and one line for each provider.
+    private static func health(of report: PipelineReport) -> [String] {
+        let unread = report.unread
+        let outcomes = report.workers?.outcomes ?? RecentEnds()
+        let lines =
+            (unread.isEmpty ? [] : [("unread", words(of: unread, in: report))])
+            + (outcomes.seconds > 0 ? [("failures", words(of: outcomes, "outcome"))] : [])
+            + (report.workers?.providers ?? []).map { ("provider", words(of: $0, in: report)) }
+        return lines.map { TerminalText.safe($0.0.padded(to: 10) + $0.1) }
+    }
+
+    private static func words(of unread: [GroupBacklog.Partition], in report: PipelineReport) -> String {
+        let names = unread.map { ($0.topic.map { "\($0) " } ?? "") + "\($0.number)" }
+        let members = Set(unread.compactMap(\.member)).sorted().joined(separator: ", ")
+        let who = members.isEmpty ? "" : "; read by \(members), not a worker of console.workers"
+        return "\(unread.count) of \((report.backlog?.partitions.count ?? 0).counted("partition")), "
+            + "of which no worker takes requests: \(names.joined(separator: ", "))\(who)"
+    }
+
+    /// Formats the share of failures: `82 % of 512 outcomes over the last 1m, mostly timeout`.
+    private static func words(of ends: RecentEnds, _ noun: String) -> String {
+        let window = "over the last \(Duration.seconds(saturating: ends.seconds).readable)"
+        guard ends.failed > 0 else { return "none of \(ends.total.counted(noun)) \(window)" }
+        let code = ends.mainCode.map { ", mostly \($0)" } ?? ""
+        return "\(ends.failedPercent) % of \(ends.total.counted(noun)) \(window)\(code)"
+    }
+
+    private static func words(of provider: PipelineReport.Provider, in report: PipelineReport) -> String {
+        let state =
+            switch (provider.state, provider.reason) {
+            case ("closed", _): provider.calls?.areFailing == true ? "called, and fails" : "called as usual"
+            case ("half-open", _): "test calls decide whether it is called again"
+            case (_, "key-refused"): "not called: it rejects the API key"
+            case (_, "quota-used-up"): "not called: the quota of the key is used up"
+            case (_, "budget-used-up"): "not called: the budget is used up"
+            case (_, "paused-by-order"): "not called: an operator paused it"
+            case (_, "failure-rate"), (_, "probes-failed"): "not called: too many calls failed"
+            case (_, "slow-call-rate"): "not called: too many calls were slow"
+            case (_, "provider-rate-limit"): "calls wait: it reported too many requests"
+            case (_, "provider-unavailable"): "calls wait: it reported that it is unavailable"
+            default: "\(provider.state) \(provider.reason ?? "")"
+            }
+        let time = provider.secondsLeft.map { ", for \(Duration.seconds(saturating: $0.rounded()).readable)" } ?? ""
+        let workers = report.workers?.answering ?? 0
+        let share = provider.state == "closed" || workers < 2 ? "" : " (at \(provider.workers) of \(workers) workers)"
+        let failed = provider.calls.map { $0.failed > 0 ? "; failures: \(words(of: $0, "call"))" : "" } ?? ""
+        return "\(provider.name): \(state)\(time)\(share)\(failed)"
     }
 
     private static func totals(of backlog: GroupBacklog, in report: PipelineReport) -> [String] {
@@ -97,7 +148,8 @@ enum StatusText {
                 table.add(["-", "no status: \(worker.problem ?? "not a worker")", "", "", "", worker.url])
                 continue
             }
-            let state = summary.isReady ? "ready" : "not ready: \(summary.notReady ?? "no reason given")"
+            let isReady = summary.answersWithErrors.map { "answers with errors: \($0)" } ?? "ready"
+            let state = summary.isReady ? isReady : "not ready: \(summary.notReady ?? "no reason given")"
             table.add([
                 summary.host ?? "-", state, summary.inFlight.grouped, summary.partitionCount.grouped,
                 summary.version ?? "-",
@@ -140,7 +192,7 @@ enum StatusText {
                 json.member("host", summary?.host)
                 json.member("version", summary?.version)
                 json.member("ready", summary?.isReady ?? false)
-                json.member("problem", summary?.notReady ?? worker.problem)
+                json.member("problem", summary?.notReady ?? summary?.answersWithErrors ?? worker.problem)
                 json.member("inFlight", summary?.inFlight)
                 json.member("partitions", summary?.partitionCount)
             }

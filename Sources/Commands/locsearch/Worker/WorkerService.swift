@@ -53,7 +53,12 @@ struct WorkerService {
         let watchingRetention = Task { await retention.run { await worker.statuses().flatMap(\.positions) } }
         defer { watchingRetention.cancel() }
 
-        let admin = try await startAdminServer(for: worker, watch: watch, retention: retention, token: token)
+        let ends = EndWatch(registry)
+        let watchingEnds = Task { await ends.run() }
+        defer { watchingEnds.cancel() }
+
+        let admin = try await startAdminServer(
+            for: worker, watch: watch, retention: retention, ends: ends, token: token)
         let tokenFile = settings.tokenFile("admin", current: adminSecret) { token?.replace(with: $0) }
         let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile, log: log)
         let reading = Task { await files.run() }
@@ -91,10 +96,11 @@ struct WorkerService {
     }
 
     private func startAdminServer(
-        for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
+        for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, ends: EndWatch,
+        token: BearerToken?
     ) async throws -> HTTPServer {
         let source = WorkerStatus(
-            worker: worker, watch: watch, registry: registry, retention: retention,
+            worker: worker, watch: watch, registry: registry, retention: retention, ends: ends,
             group: settings.text("kafka.groupId"))
 
         let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)

@@ -19,11 +19,19 @@ struct WorkerStatus: AdminSource {
     private let tenants = TenantSeries()
     /// `nil` if the retention of requests is not watched.
     var retention: RetentionWatch?
+    /// `nil` if the ends of requests and calls are not watched.
+    var ends: EndWatch?
     /// `kafka.groupId`.
     var group = ""
+    /// Further workers of a demo, which share the registry.
+    var others: [WorkerProcess] = []
 
     private func lanes() async -> [LaneStatus]? {
-        await answer(within: Self.timeout) { [worker] in await worker.statuses() }
+        await answer(within: Self.timeout) { [worker, others] in
+            var statuses = await worker.statuses()
+            for other in others { statuses += await other.statuses() }
+            return statuses
+        }
     }
 
     private func providers() async -> [ProviderSummary]? {
@@ -38,14 +46,24 @@ struct WorkerStatus: AdminSource {
 
     func livenessProblem() async -> String? { watch.problem }
 
-    func readinessProblem() async -> String? {
-        readinessProblem(await lanes(), providers: await providers(), controls: await controls())
+    func readiness() async -> Readiness {
+        let (lanes, providers, controls) = (await lanes(), await providers(), await controls())
+        if let problem = readinessProblem(lanes, providers: providers, controls: controls) { return .notReady(problem) }
+        return providerProblem(providers, controls).map { .answersWithErrors($0) } ?? .ready
     }
 
+    /// Returns why no provider can be called; `nil` if one can.
+    private func providerProblem(_ providers: [ProviderSummary]?, _ controls: ControlStatus?) -> String? {
+        ProviderSummary.problem(of: providers ?? [], automatic: worker.automaticProviders) { provider in
+            controls?.pause(.pauseProvider, of: provider).map { "paused \($0.origin)" }
+        }
+    }
+
+    /// Returns why the worker takes no requests; `nil` if it takes them, even if it can only answer with errors.
     private func readinessProblem(
         _ lanes: [LaneStatus]?, providers: [ProviderSummary]?, controls: ControlStatus?
     ) -> String? {
-        guard let lanes, let providers else { return Self.loopProblem }
+        guard let lanes, providers != nil else { return Self.loopProblem }
         if lanes.contains(where: \.isDraining) { return "draining" }
         if worker.isStarting { return "starting" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
@@ -57,10 +75,7 @@ struct WorkerStatus: AdminSource {
         }
         let partitions = lanes.flatMap(\.positions)
         if let problem = partitions.first?.problem, partitions.allSatisfy({ $0.problem != nil }) { return problem }
-        if let order = controls?.pause(.pauseIntake) { return "intake is paused \(order.origin)" }
-        return ProviderSummary.problem(of: providers, automatic: worker.automaticProviders) { provider in
-            controls?.pause(.pauseProvider, of: provider).map { "paused \($0.origin)" }
-        }
+        return controls?.pause(.pauseIntake).map { "intake is paused \($0.origin)" }
     }
 
     /// Returns the longest time for which a lane could not commit; `nil` if all can commit.
@@ -129,9 +144,15 @@ struct WorkerStatus: AdminSource {
             json.member("version", Version.current)
             json.member("ready", notReady == nil)
             json.member("notReady", notReady)
+            if notReady == nil { json.member("answersWithErrors", providerProblem(providers, controls)) }
+            if let ends { json.object("lastOutcomes") { json in ends.write(of: nil, to: &json) } }
             if let lanes { Self.write(lanes, to: &json) }
             if let providers {
-                json.objects("providers", of: providers) { summary, json in summary.write(to: &json) }
+                json.objects("providers", of: providers) { summary, json in
+                    summary.write(to: &json)
+                    guard let ends else { return }
+                    json.object("lastCalls") { json in ends.write(of: summary.provider, to: &json) }
+                }
             }
             if let link = worker.link {
                 json.object("fleet") { json in

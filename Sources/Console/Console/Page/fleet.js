@@ -1,7 +1,7 @@
 // The fleet: a card with the brokers' view of the workers' group, which exists even if no worker runs, and a card for each worker.
 
 import { el, fill, setText, syncChildren } from "./dom.js";
-import { ahead, clock, duration, moment, named, number, shortened, t } from "./text.js";
+import { ahead, clock, duration, hasText, moment, named, number, shortened, t } from "./text.js";
 
 const KINDS = { working: "good", unknown: "mild" };
 /** The maximum number of classes and tenants on a card, those with the most waiting requests. */
@@ -9,18 +9,48 @@ const SHOWN_FLOWS = 4;
 const place = (name) => document.getElementById(`fleet-${name}`);
 const figure = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
 
-export function showFleet({ verdict, problem, workers, backlog }) {
+export function showFleet(report) {
+  const { verdict, problem, workers, backlog } = report;
   const mark = place("verdict");
   mark.className = `code ${KINDS[verdict] ?? "bad"}`;
   setText(mark, t(`fleet.${verdict}`));
   // After the brokers became unreachable, the last figures are shown as old.
   place("figures").classList.toggle("is-old", verdict === "brokers-away");
-  const advice = ["no-worker", "brokers-away", "workers-not-ready"].includes(verdict) ? t(`fleet.${verdict}.advice`) : "";
+  const advice = hasText(`fleet.${verdict}.advice`) ? t(`fleet.${verdict}.advice`) : "";
   setText(place("problem"), advice);
+  const parts = healthOf(report);
+  showParts(place("health"), parts);
+  const failing = [...(advice ? [{ isBad: true, text: advice }] : []), ...parts.filter(({ isBad }) => isBad)];
+  document.getElementById("failing").hidden = failing.length === 0;
+  showParts(document.getElementById("failing-parts"), failing);
   setText(place("reason"), shortened(problem ?? "", 300));
   place("figures").replaceChildren(...(backlog ? figures(backlog, verdict, workers) : []));
   setText(place("note"), backlog ? note(backlog, verdict) : "");
   showPartitions(backlog?.partitions ?? []);
+}
+
+const showParts = (list, parts) => fill(list, parts, () => parts.map(({ isBad, text }) => el("li", { class: isBad ? "is-bad" : "", dir: "auto" }, text)));
+
+/** Returns lines about the unread partitions, the share of failures, and each provider. */
+function healthOf({ outcomes, providers = [], backlog }) {
+  const unread = (backlog?.partitions ?? []).filter(({ isUnread }) => isUnread);
+  const members = [...new Set(unread.map(({ member }) => shortened(member ?? "", 60)))].filter(Boolean).join(", ");
+  return [
+    ...(unread.length > 0 ? [{ isBad: true, text: t(members ? "health.unread.by" : "health.unread", {
+      count: number(unread.length), all: number(backlog.partitions.length), members, partitions: unread.map(({ topic = "", partition }) => `${shortened(topic, 60)} ${partition}`.trim()).join(", "),
+    }) }] : []),
+    ...(outcomes?.windowMs > 0 ? [{ isBad: outcomes.areFailing, text: share("outcomes", outcomes) }] : []),
+    ...providers.map((provider) => ({ isBad: provider.isInTrouble, text: providerState(provider) })),
+  ];
+}
+
+const share = (what, { failed, failedPercent, total, windowMs, code }) => t(`health.${what}${failed > 0 ? "" : ".none"}`, { percent: number(failedPercent), count: number(total), window: duration(windowMs), code: shortened(code, 40) });
+
+function providerState({ provider, state, reason, timeLeftMs, workers, calls }) {
+  const name = [state === "half-open" && state, reason, state === "closed" && calls?.areFailing && "failing", state].find((name) => name && hasText(`state.${name}`));
+  const facts = [name ? t(`state.${name}`) : shortened(state, 40), timeLeftMs > 0 && t("open.for", { wait: duration(Math.ceil(timeLeftMs / 1000) * 1000) }),
+    state !== "closed" && t("health.workers", { count: number(workers) }), calls?.failed > 0 && share("calls", calls)];
+  return `${named("provider", provider)}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
 function figures({ waiting, oldestMs, rates, workOffMs, makesNoProgress, members }, verdict, workers) {
@@ -77,8 +107,8 @@ export function showWorkers(workers) {
 }
 
 function content({ url, reachable, problem, status }) {
-  const [kind, word] = !reachable ? ["bad", "worker.away"] : status?.draining ? ["mild", "worker.draining"] : status?.ready ? ["good", "worker.ready"] : ["bad", "worker.not-ready"];
-  const reason = reachable ? status?.notReady ?? status?.deliveryProblem : problem;
+  const [kind, word] = !reachable ? ["bad", "worker.away"] : status?.draining ? ["mild", "worker.draining"] : status?.answersWithErrors ? ["bad", "worker.errors"] : status?.ready ? ["good", "worker.ready"] : ["bad", "worker.not-ready"];
+  const reason = reachable ? status?.notReady ?? status?.answersWithErrors ?? status?.deliveryProblem : problem;
   return [
     el("div", { class: "worker-head" }, name(url, status?.host), el("span", { class: `code ${kind}` }, t(word))),
     reason && el("p", { class: "worker-problem", dir: "auto" }, shortened(reason, 300)),

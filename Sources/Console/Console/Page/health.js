@@ -4,6 +4,8 @@ import { setText } from "./dom.js";
 import { t } from "./text.js";
 
 const FAULTS = { "brokers-away": "broker-away", "no-worker": "no-worker", "workers-not-ready": "not-ready" };
+/** States in which requests are processed, but not well: the header names them too. */
+const TROUBLES = { "answers-with-errors": "failing", "partitions-unread": "unread" };
 /** A fault must last this long before it is shown; shorter ones occur while a console or a worker restarts. */
 const SETTLING = 1000;
 
@@ -67,8 +69,8 @@ export class Health {
 
   /** Draws the note in the page's header. */
   #draw() {
-    const { fault } = this;
-    this.#note.hidden = !fault;
-    if (fault) setText(this.#note.lastElementChild, t(`connection.${fault}`));
+    const note = this.fault ?? (this.#isSettled ? TROUBLES[this.report.verdict] : undefined);
+    this.#note.hidden = !note;
+    if (note) setText(this.#note.lastElementChild, t(`connection.${note}`));
   }
 }

@@ -21,10 +21,29 @@ package enum PipelineJSON {
                 json.member("answering", workers.answering)
                 json.member("ready", workers.ready)
             }
+            json.object("outcomes") { json in write(workers.outcomes, to: &json) }
+            json.objects("providers", of: workers.providers) { provider, json in
+                json.member("provider", provider.name)
+                json.member("state", provider.state)
+                json.member("reason", provider.reason)
+                json.member("timeLeftMs", provider.secondsLeft.map { $0 * 1000 })
+                json.member("workers", provider.workers)
+                json.member("isInTrouble", provider.isInTrouble)
+                if let calls = provider.calls { json.object("calls") { json in write(calls, to: &json) } }
+            }
         }
         if let backlog = report.backlog {
             json.object("backlog") { json in write(backlog, of: report, withPartitions: withPartitions, to: &json) }
         }
+    }
+
+    private static func write(_ ends: RecentEnds, to json: inout JSONWriter) {
+        json.member("windowMs", ends.seconds * 1000)
+        json.member("total", ends.total)
+        json.member("failed", ends.failed)
+        json.member("failedPercent", ends.failedPercent)
+        json.member("code", ends.mainCode)
+        json.member("areFailing", ends.areFailing)
     }
 
     private static func write(
@@ -60,6 +79,7 @@ package enum PipelineJSON {
 
         guard withPartitions else { return }
         if let members = backlog.members { json.member("memberNames", members) }
+        let unread = Set(report.unread)
         json.objects("partitions", of: backlog.partitions) { partition, json in
             json.member("topic", partition.topic)
             json.member("partition", Int(partition.number))
@@ -70,6 +90,7 @@ package enum PipelineJSON {
             json.member("waiting", partition.waiting.map { Int($0) })
             json.member("oldestMs", backlog.age(of: partition)?.milliseconds(roundedUp: false))
             json.member("member", partition.member)
+            json.member("isUnread", unread.contains(partition) ? true : nil)
         }
     }
 

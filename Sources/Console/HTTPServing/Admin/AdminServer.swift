@@ -43,8 +43,8 @@ package enum AdminServer {
         }
 
         let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
-        router.get("/livez") { _, _ in probe(await source.livenessProblem()) }
-        router.get("/readyz") { _, _ in probe(await source.readinessProblem()) }
+        router.get("/livez") { _, _ in probe(await source.livenessProblem().map { .notReady($0) } ?? .ready) }
+        router.get("/readyz") { _, _ in probe(await source.readiness()) }
         router.get("/metrics") { request, context in
             if let refusal = refusal(of: request, from: context) { return refusal }
             return response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", body: await source.metrics())
@@ -70,10 +70,14 @@ package enum AdminServer {
         return response
     }
 
-    private static func probe(_ problem: String?) -> Response {
-        response(
-            problem == nil ? .ok : .serviceUnavailable, type: "text/plain; charset=utf-8",
-            body: (problem ?? "ok") + "\n")
+    private static func probe(_ state: Readiness) -> Response {
+        let (status, body): (HTTPResponse.Status, String) =
+            switch state {
+            case .ready: (.ok, "ok")
+            case .answersWithErrors(let reason): (.ok, "answers with errors: \(reason)")
+            case .notReady(let reason): (.serviceUnavailable, reason)
+            }
+        return response(status, type: "text/plain; charset=utf-8", body: body + "\n")
     }
 
     private static func response(_ status: HTTPResponse.Status, type: String, body: String) -> Response {
@@ -82,14 +86,23 @@ package enum AdminServer {
     }
 }
 
+/// Whether a process takes requests. Only `notReady` fails a probe: a restart would not help in the other states.
+package enum Readiness: Sendable, Hashable {
+    case ready
+    /// Requests are taken, and none can succeed at present, for this reason.
+    case answersWithErrors(String)
+    /// No requests are taken, for this reason.
+    case notReady(String)
+}
+
 /// The state of a process for the admin endpoints. Its functions are called concurrently, and each must return within a few
 /// seconds: a probe without an answer counts as failed.
 package protocol AdminSource: Sendable {
     /// Returns why the process cannot recover and should be restarted; `nil` while it is alive.
     func livenessProblem() async -> String?
 
-    /// Returns why no requests are taken; `nil` while the worker is ready.
-    func readinessProblem() async -> String?
+    /// Returns whether requests are taken.
+    func readiness() async -> Readiness
 
     /// Returns all metrics as Prometheus text.
     func metrics() async -> String

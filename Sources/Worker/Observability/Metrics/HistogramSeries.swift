@@ -19,7 +19,8 @@ final class HistogramSeries: TimerHandler, MetricSeries {
         self.bounds = bounds.map { ("\($0)", Int64(saturating: $0 * 1e9)) }
     }
 
-    var isEmpty: Bool { (0...bounds.count).allSatisfy { counts[$0].load(ordering: .relaxed) == 0 } }
+    var isEmpty: Bool { total == 0 }
+    var total: Int64 { (0...bounds.count).reduce(0) { $0 + counts[$1].load(ordering: .relaxed) } }
 
     func recordNanoseconds(_ duration: Int64) {
         var bucket = 0

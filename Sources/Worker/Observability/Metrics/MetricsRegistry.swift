@@ -60,10 +60,11 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// Returns a counter's value; 0 if there is no counter with this name and these labels.
+    /// Returns a counter's value, or the number of a histogram's observations; 0 if there is none with this name and
+    /// these labels.
     package func value(of label: String, dimensions: [(String, String)]) -> Int64 {
         let name = name(label, dimensions)
-        return series.withLock { ($0[name] as? CounterSeries)?.value ?? 0 }
+        return series.withLock { ($0[name] as? CounterSeries)?.value ?? ($0[name] as? HistogramSeries)?.total ?? 0 }
     }
 
     /// All metrics in the exposition format, version 0.0.4. Empty histograms of sparse metrics are omitted.
