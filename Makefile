@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -127,7 +127,7 @@ lint: ## Checks format and style, that no number from outside can end the proces
 	tools/dependencies check
 
 # Each folder is looked at by itself: their modules have the same names. What two of them share is in ops/experiments.
-PYTHON_FOLDERS := clients Examples/python Tests/Browser Tests/Tools ops/checks ops/experiments ops/fuzz ops/grafana ops/prometheus ops/tracing schemas tools
+PYTHON_FOLDERS := clients Examples/python Tests/Browser Tests/Tools ops/checks ops/experiments ops/fuzz ops/grafana ops/helm ops/prometheus ops/tracing schemas tools
 lint-python: $(PYTHON)/ok ## Checks format, style and types of everything that is written in Python
 	$(PYTHON)/bin/ruff format --check --quiet || { echo "make: make format-python mends that" >&2; exit 1; }
 	$(PYTHON)/bin/ruff check --quiet
@@ -173,9 +173,12 @@ check-docs: ## Checks the links of the documents, and that the files, commands, 
 	python3 tools/check_words_test.py
 	tools/check-words
 
-check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files, and .github/
+check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, Helm, systemd and Prometheus files, and .github/
 	$(CHECKS)/bin/python ops/checks/check.py
-	$(CHECKS)/bin/pytest -q ops/checks/tests
+	$(CHECKS)/bin/pytest -q -p no:cloudcoil ops/checks/tests
+
+chart: $(CHECKS)/ok ## Writes the chart's values and schema, and the rules of the overlay, anew
+	$(CHECKS)/bin/python ops/helm/generate.py
 
 schemas: $(SCHEMAS)/ok ## Checks schemas, examples and the AsyncAPI document with others' tools; EVENTS=FILE.jsonl checks events too
 	$(SCHEMAS)/bin/python schemas/validate.py $(if $(EVENTS),--events $(EVENTS))

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import chart
 import hosting
 import operator_files
 import rules
@@ -27,6 +28,12 @@ HOSTING_SCHEMAS = {
     "github-issue-forms": [".github/ISSUE_TEMPLATE/defect.yml", ".github/ISSUE_TEMPLATE/proposal.yml"],
     "github-issue-config": [".github/ISSUE_TEMPLATE/config.yml"],
 }
+# Templates, a link to a file that is looked at, and what ops/helm/generate.py writes.
+NO_YAML = [
+    "ops/helm/locsearch/templates",
+    "ops/helm/locsearch/files",
+    "ops/kubernetes/components/prometheus-rule/prometheus-rule.yaml",
+]
 failures = 0
 
 
@@ -38,6 +45,13 @@ def run(what: str, *command: str | Path, text: str | None = None) -> None:
     if done.returncode != 0:
         failures += 1
         print("\n".join("      " + line for line in (done.stdout + done.stderr).strip().splitlines()))
+
+
+def report(what: str, found: list[str]) -> None:
+    global failures
+    print(f"{'FAIL' if found else 'ok  '}  {what}")
+    print("".join(f"      {problem}\n" for problem in found), end="")
+    failures += bool(found)
 
 
 def check_unit(folder: Path) -> None:
@@ -58,15 +72,11 @@ def check_unit(folder: Path) -> None:
 
 
 def main() -> int:
-    files = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "compose.yaml", "ops/*.yaml", ".github"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    ).stdout.split()
-    files = [name for name in files if name.endswith((".yaml", ".yml"))]
-    run("yamllint", PROGRAMS / "yamllint", "--strict", "--config-file", "ops/checks/yamllint.yaml", *files)
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    paths = ["compose.yaml", "ops/*.yaml", ".github", *(f":!{path}" for path in NO_YAML)]
+    names = subprocess.run([*listed, *paths], capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()
+    names = [name for name in names if name.endswith((".yaml", ".yml"))]
+    run("yamllint", PROGRAMS / "yamllint", "--strict", "--config-file", "ops/checks/yamllint.yaml", *names)
     run(
         "docker compose config",
         PROGRAMS / "docker-compose",
@@ -80,17 +90,21 @@ def main() -> int:
     run("hadolint", PROGRAMS / "hadolint", "--failure-threshold", "info", "ops/image/Dockerfile")
     run("scripts of the image", "sh", "-n", "ops/image/collect-runtime", "ops/image/sbom")
     for schema, names in HOSTING_SCHEMAS.items():
-        paths = sorted(path for name in names for path in ROOT.glob(name))
+        found_paths = sorted(path for name in names for path in ROOT.glob(name))
         run(
-            f"check-jsonschema, {schema}", PROGRAMS / "check-jsonschema", "--builtin-schema", f"vendor.{schema}", *paths
+            f"check-jsonschema, {schema}",
+            PROGRAMS / "check-jsonschema",
+            "--builtin-schema",
+            f"vendor.{schema}",
+            *found_paths,
         )
 
     overlays = {name: operator_files.build_overlay(name, os.fspath(PROGRAMS / "kubectl")) for name in OVERLAYS}
     with tempfile.TemporaryDirectory() as folder:
         for name, text in overlays.items():
-            file = Path(folder) / f"{name.replace(' ', '-')}.yaml"
+            file = Path(folder) / f"{name.replace(' ', '-').replace(',', '')}.yaml"
             file.write_text(text)
-            # It warns of kinds that are not Kubernetes' own (ScaledObject, PodMonitor), which rules.py looks at.
+            # It warns of kinds that are not Kubernetes' own (ScaledObject, PodMonitor), which chart.py looks at.
             run(f"kubernetes-validate, overlay {name}", PROGRAMS / "kubernetes-validate", "--strict", "--no-warn", file)
         check_unit(Path(folder))
 
@@ -103,10 +117,27 @@ def main() -> int:
         "ops/prometheus/prometheus.yaml",
     )
 
-    found = rules.problems(operator_files.load(overlays)) + hosting.problems(hosting.load(ROOT))
-    print(f"{'FAIL' if found else 'ok  '}  rules of our own")
-    print("".join(f"      {problem}\n" for problem in found), end="")
-    return 1 if failures or found else 0
+    run(
+        "zizmor",
+        PROGRAMS / "zizmor",
+        "--offline",
+        "--no-progress",
+        "--quiet",
+        "--strict-collection",
+        ".github/workflows",
+    )
+    run("values, schema and rules of the chart", sys.executable, "ops/helm/generate.py", "--check")
+    files = operator_files.load(overlays)
+    for name, objects in files.overlays.items():
+        report(f"schemas of KEDA and the Prometheus Operator, {name}", list(chart.custom_problems(objects)))
+    report(
+        "chart against overlay production",
+        list(chart.differences(files.overlays["production"], files.overlays["chart"])),
+    )
+
+    found = rules.problems(files) + hosting.problems(hosting.load(ROOT))
+    report("rules of our own", found)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -7,14 +7,21 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import chart
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 KUBERNETES = ROOT / "ops/kubernetes"
 OUR_IMAGE = "location-search-worker"
 
-# What kubectl builds: the overlays, and the production overlay with the other way to scale.
-OVERLAYS = ["simulator", "production", "production with scale-on-lag"]
+# What kubectl builds: the overlays, and the production overlay with the other ways to scale.
+VARIANTS = {
+    "production with scale-on-lag": ("components/scale-on-backlog", "components/scale-on-lag"),
+    "production with scale-to-zero": ("# - ../../components/scale-to-zero", "- ../../components/scale-to-zero"),
+}
+# The values of the Helm chart, which is held to the same rules.
+CHARTS = {"chart": None, "chart, secured": "values-secured.yaml"}
+OVERLAYS = ["simulator", "production", *VARIANTS, *CHARTS]
 
 
 @dataclass
@@ -34,16 +41,17 @@ class Files:
 
 def build_overlay(name: str, kubectl: str) -> str:
     """Returns the objects of an overlay as YAML."""
-    if name in ("simulator", "production"):
+    if name in CHARTS:
+        return chart.render(CHARTS[name])
+    if name not in VARIANTS:
         return _kubectl(KUBERNETES / "overlays" / name, kubectl)
 
     # A folder that differs from the production overlay in one component only.
+    old, new = VARIANTS[name]
     with tempfile.TemporaryDirectory(dir=KUBERNETES / "overlays") as folder:
         source = KUBERNETES / "overlays/production"
         for file in source.iterdir():
-            (Path(folder) / file.name).write_text(
-                file.read_text().replace("components/scale-on-backlog", "components/scale-on-lag")
-            )
+            (Path(folder) / file.name).write_text(file.read_text().replace(old, new))
         return _kubectl(Path(folder), kubectl)
 
 
@@ -92,4 +100,4 @@ def pods(objects: list[dict]):
 
 
 def is_ours(image: str) -> bool:
-    return image.rsplit("/", 1)[-1].split(":")[0] == OUR_IMAGE
+    return image.rsplit("/", 1)[-1].split("@")[0].split(":")[0] == OUR_IMAGE

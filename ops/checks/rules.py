@@ -13,6 +13,7 @@ from operator_files import ROOT, Files, is_ours, pods
 AFTER_GRACE = 22
 # The setting for the simulator, which takes any text as a key.
 NO_SECRET = "any-text"
+PROVIDER = re.compile(r"^providers\.(googlePlaces|googlePlacesLegacy|hotpepper)\.")
 
 
 def images(files: Files) -> Iterator[tuple[str, str]]:
@@ -31,6 +32,8 @@ def images_are_pinned_to_one_version(files: Files) -> Iterator[str]:
     versions: dict[str, str] = {}
     for place, image in images(files):
         name, _, tag = image.rpartition(":")
+        if re.fullmatch(r".+@sha256:[0-9a-f]{64}", image):
+            continue
         if not name or "/" in tag or not re.search(r"\d+\.\d+|\d{8}", tag):
             yield f"{place}: {image} is not pinned to a version"
         elif versions.setdefault(name.rsplit("/", 1)[-1], tag) != tag:
@@ -39,7 +42,7 @@ def images_are_pinned_to_one_version(files: Files) -> Iterator[str]:
 
 def our_image_has_the_version_of_the_program(files: Files) -> Iterator[str]:
     for place, image in images(files):
-        if is_ours(image) and not image.endswith(f":{files.version}"):
+        if is_ours(image) and "@" not in image and not image.endswith(f":{files.version}"):
             yield f"{place}: {image}, but the program is {files.version}"
     for version in re.findall(r"^ARG VERSION=(.*)$", files.dockerfile, re.MULTILINE):
         if version != files.version:
@@ -89,9 +92,10 @@ def settings_in_config_maps_exist(files: Files) -> Iterator[str]:
 
     for overlay, objects in files.overlays.items():
         for thing in objects:
-            if thing["kind"] == "ConfigMap":
+            if thing["kind"] == "ConfigMap" and "worker.yaml" in thing["data"]:
                 for name in names(yaml.safe_load(thing["data"]["worker.yaml"])):
-                    if name not in files.settings:
+                    # Each provider has the settings of providers.default.
+                    if PROVIDER.sub("providers.default.", name) not in files.settings:
                         yield f"overlay {overlay}, worker.yaml: {name} is no setting"
 
 
@@ -113,9 +117,10 @@ READERS = ("topics", "worker", "console")
 
 def topics_are_made_by_the_command(files: Files) -> Iterator[str]:
     commands = {"compose.yaml": files.compose["services"]["topics"]["command"]}
-    for pod, spec in pods(files.overlays["simulator"]):
-        if pod == "Job topics":
-            commands["overlay simulator"] = spec["containers"][0]["args"]
+    for overlay, objects in files.overlays.items():
+        for pod, spec in pods(objects):
+            if pod.startswith("Job "):
+                commands[f"overlay {overlay}"] = spec["containers"][0]["args"]
     partitions = set()
     for place, command in commands.items():
         if command[:2] != ["topics", "create"]:
@@ -182,18 +187,23 @@ def workers_can_be_scaled(files: Files) -> Iterator[str]:
 
 
 def _query_problems(scaled: dict, objects: list[dict]) -> Iterator[str]:
-    """Prometheus knows all fleets. The Operator makes a job of the PodMonitor's namespace and name."""
+    """Prometheus knows all fleets. The Operator makes a job of a PodMonitor's namespace and name, or the name of a
+    ServiceMonitor's service, here the console's, whose metrics are locsearch_group_*.
+    """
     namespace = scaled["metadata"].get("namespace")
-    monitors = [thing["metadata"]["name"] for thing in objects if thing["kind"] == "PodMonitor"]
+    monitors = [(thing["kind"], thing["metadata"]["name"]) for thing in objects]
+    jobs = {
+        "PodMonitor": [f"{namespace}/{name}" for kind, name in monitors if kind == "PodMonitor"],
+        "ServiceMonitor": [name for kind, name in monitors if kind == "ServiceMonitor"],
+    }
     for trigger in scaled["spec"]["triggers"]:
         query = trigger["metadata"].get("query", "")
-        for selector in re.findall(r"locsearch_\w+(?:\{([^}]*)\})?", query):
+        for metric, selector in re.findall(r"(locsearch_\w+)(?:\{([^}]*)\})?", query):
             labels = dict(re.findall(r'(\w+)="([^"]*)"', selector))
-            if labels.get("namespace") != namespace or labels.get("job") not in [
-                f"{namespace}/{one}" for one in monitors
-            ]:
+            kind = "ServiceMonitor" if metric.startswith("locsearch_group_") else "PodMonitor"
+            if labels.get("namespace") != namespace or labels.get("job") not in jobs[kind]:
                 yield f"the query does not name the fleet {namespace}, but {{{selector}}}"
-        if query and "pause-intake" not in query:
+        if "runnable_backlog" in query and "pause-intake" not in query:
             yield "the query counts a fleet whose intake is paused"
 
 
@@ -210,6 +220,10 @@ def _scaling_problems(spec: dict, objects: list[dict]) -> Iterator[str]:
     down = spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
     if down["stabilizationWindowSeconds"] < 300:
         yield "scales down within 300 s"
+    if spec["minReplicaCount"] == 0 and not any(
+        "locsearch_group_waiting" in trigger["metadata"].get("query", "") for trigger in spec["triggers"]
+    ):
+        yield "scales to zero by metrics that no worker reports then"
     for trigger in spec["triggers"]:
         if any(not isinstance(value, str) for value in trigger["metadata"].values()):
             yield "a trigger's metadata are texts: put numbers and booleans in quotes"

@@ -34,7 +34,7 @@ def worker_pod(files: Files, overlay: str = "production") -> dict:
 
 
 def with_query(files: Files, old: str, new: str) -> None:
-    trigger = thing(files, "ScaledObject")["spec"]["triggers"][0]["metadata"]
+    trigger = thing(files, "ScaledObject")["spec"]["triggers"][1]["metadata"]
     assert old in trigger["query"]
     trigger["query"] = trigger["query"].replace(old, new)
 
@@ -135,6 +135,19 @@ MISTAKES: list[tuple[str, Callable[[Files], object], str]] = [
         "does not name the fleet",
     ),
     ("all fleets", lambda f: with_query(f, "{namespace=", "+ locsearch_ready{namespace="), "but {}"),
+    (
+        "zero by workers",
+        lambda f: (
+            thing(f, "ScaledObject")["spec"].update(minReplicaCount=0),
+            thing(f, "ScaledObject")["spec"]["triggers"].pop(0),
+        ),
+        "scales to zero by metrics",
+    ),
+    (
+        "misspelt setting of a provider",
+        lambda f: thing(f, "ConfigMap")["data"].update({"worker.yaml": "providers: {hotpepper: {burts: 1}}"}),
+        "providers.hotpepper.burts is no setting",
+    ),
     ("paused fleet", lambda f: with_query(f, "pause-intake", "rate"), "counts a fleet whose intake is paused"),
     ("no target", lambda f: thing(f, "ScaledObject")["spec"]["scaleTargetRef"].update(name="x"), "which is not there"),
     (
