@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build tarball build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -92,6 +92,10 @@ console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in do
 
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build $(RELEASE_FLAGS) --product locsearch $(SWIFT_FLAGS)
+
+tarball: build ## Packs that program with its libraries: dist/locsearch-VERSION-linux-ARCHITECTURE.tar.gz
+	@tools/setup tarball
+	tools/tarball "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/locsearch"
 
 bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new figures over into Benchmarks/figures.txt, QUEUES=1 has very many requests wait
 	@tools/setup bench
