@@ -98,9 +98,14 @@ def scripts_are_bash(hosting: Hosting) -> Iterator[str]:
 def scripts_name_what_is_there(hosting: Hosting) -> Iterator[str]:
     for place, step in steps(hosting):
         script = step.get("run", "")
-        for path in re.findall(r"(?<![\w./-])((?:\.ci|ops|tools)/[\w./-]+)", script):
-            if path not in hosting.executables:
-                yield f"{place}: {path} is no program of this repository"
+        for before, path in re.findall(
+            r"(^ *|[|;&(] *|(?<![\w./-]))((?:\.ci|ops|tools)/[\w./-]+)", script, re.MULTILINE
+        ):
+            # The first word of a command is a program, another one a file or a folder.
+            is_argument = not before and not script.startswith(path)
+            known = any(name == path or name.startswith(f"{path}/") for name in hosting.files)
+            if path not in hosting.executables and not (is_argument and known):
+                yield f"{place}: {path} is no {'file' if is_argument else 'program'} of this repository"
         for target in re.findall(r"\bmake ((?!-)[\w-]+)", script):
             # `apt-get install git make procps` names a package.
             if "apt-get" not in script and target not in hosting.targets:

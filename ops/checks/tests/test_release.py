@@ -167,3 +167,54 @@ def test_token_reaches_no_other_step_but_the_release():
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     holders = [step.get("name", step.get("uses")) for step in steps if "GITHUB_TOKEN" in json.dumps(step)]
     assert holders == ["Push the image", "Publish the release"]
+
+
+# Answers as docker, helm and cosign would.
+PUSHED = """#!/bin/sh
+echo "$(basename "$0") $*" >> "$CALLS"
+case "$(basename "$0") $1" in
+    "docker image") printf 'other.example/x@sha256:0\\n%s@sha256:a1\\n' "$REPOSITORY" ;;
+    "helm push") echo "Digest: $CHART" >&2 ;;
+esac
+"""
+
+
+def push_chart(folder: Path, chart: str) -> tuple[subprocess.CompletedProcess[str], str, str]:
+    """Runs the step that pushes the chart, and returns what programs were told and what later steps read."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    [step] = [step for step in workflow["jobs"]["publish"]["steps"] if step.get("id") == "pushed"]
+    for name in ("docker", "helm", "cosign"):
+        (folder / name).write_text(PUSHED)
+        (folder / name).chmod(0o755)
+    environment = {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "CALLS": str(folder / "calls"),
+        "CHART": chart,
+        "REPOSITORY": "ghcr.io/owner/location-search-worker",
+        "GITHUB_REF_NAME": "v1.2.0",
+        "GITHUB_OUTPUT": str(folder / "output"),
+    }
+    done = subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, capture_output=True, text=True)
+    output = folder / "output"
+    return done, (folder / "calls").read_text(), output.read_text() if output.exists() else ""
+
+
+def test_image_and_chart_are_signed_by_digest(tmp_path):
+    done, calls, output = push_chart(tmp_path, "sha256:b2")
+    assert done.returncode == 0, done.stderr
+    assert "helm push dist/locsearch-1.2.0.tgz oci://ghcr.io/owner/charts " in calls
+    signed = [line for line in calls.splitlines() if line.startswith("cosign")]
+    assert signed == [
+        "cosign sign --yes ghcr.io/owner/location-search-worker@sha256:a1",
+        "cosign sign --yes ghcr.io/owner/charts/locsearch@sha256:b2",
+    ]
+    assert output == "image-digest=sha256:a1\n"
+
+
+def test_chart_that_was_not_pushed_ends_the_release(tmp_path):
+    done, calls, output = push_chart(tmp_path, "")
+    assert done.returncode == 1
+    assert "helm push named no digest" in done.stderr
+    assert "cosign" not in calls
+    assert output == ""
