@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks schemas, examples, the AsyncAPI document, and events that a worker really wrote, with independent tools:
-jsonschema (JSON Schema 2020-12), asyncapi3 (AsyncAPI 3.0), cloudevents (the CloudEvents SDK).
+jsonschema (JSON Schema 2020-12), asyncapi3 (AsyncAPI 3), cloudevents (the CloudEvents SDK).
 
     python3 -m venv .venv && .venv/bin/pip install -r schemas/requirements.txt
     .venv/bin/python schemas/validate.py                      # what lies in this folder
