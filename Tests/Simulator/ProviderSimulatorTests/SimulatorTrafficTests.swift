@@ -25,6 +25,8 @@ struct SimulatorTrafficTests {
         #expect((start - 2...Date().timeIntervalSince1970 + 1).contains(seconds["first"] as? Double ?? 0))
         #expect((1...4).contains(hotpepper["maxInAnySecond"] as? Int ?? 0))
         #expect(try await simulator.stats(.new)["outcomes"] as? [String: Int] == ["http-503": 1])
+        let methods = try await simulator.stats(.new)["methods"] as? [String: [String: Int]]
+        #expect(methods == ["searchText": ["requests": 1, "maxInAnySecond": 1]])
 
         _ = try await simulator.post("/_sim/reset", [:], "")
         #expect(try await simulator.stats()["requests"] as? Int == 0)

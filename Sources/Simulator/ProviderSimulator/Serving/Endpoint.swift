@@ -16,11 +16,11 @@ package enum ProviderAPI: Int, CaseIterable, Sendable {
     }
 }
 
-/// A method of one of the APIs.
-enum Endpoint: Sendable {
+/// A method of one of the APIs, with its name in the statistics.
+enum Endpoint: String, Sendable {
     case gourmet
     case legacyNearby, legacyDetails, legacyPhoto
-    case placesNearby, placesText, placesDetails, placesPhoto
+    case placesNearby = "searchNearby", placesText = "searchText", placesDetails = "details", placesPhoto = "photo"
     /// A path of no provider.
     case unknown
 

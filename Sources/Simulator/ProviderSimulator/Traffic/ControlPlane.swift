@@ -77,6 +77,16 @@ struct ControlPlane: Sendable {
             }
         }
 
+        json.object("methods") { json in
+            for (method, window) in meter.methods.sorted(by: { $0.key < $1.key }) {
+                json.key(method)
+                json.object { json in
+                    json.member("requests", window.total)
+                    json.member("maxInAnySecond", window.maximum)
+                }
+            }
+        }
+
         json.object("perSecond") { json in
             json.member("first", meter.seconds.first)
             json.array("counts", of: meter.seconds.counts) { count, json in json.value(count) }

@@ -13,17 +13,20 @@ struct Meter {
     var skus: [String: Int] = [:]
     private(set) var seconds = PerSecond()
     private(set) var window = SlidingWindow()
+    /// The same for each method.
+    private(set) var methods: [String: SlidingWindow] = [:]
 
     /// Counts an arriving request.
     /// - Parameters:
     ///   - second: the wall-clock time in seconds since 1970.
     ///   - nanoseconds: the time on a monotonic clock.
-    mutating func arrive(second: Int, nanoseconds: UInt64) {
+    mutating func arrive(_ endpoint: Endpoint, second: Int, nanoseconds: UInt64) {
         requests += 1
         inFlight += 1
         maxInFlight = max(maxInFlight, inFlight)
         seconds.count(second)
         window.add(nanoseconds)
+        methods[endpoint.rawValue, default: SlidingWindow()].add(nanoseconds)
     }
 
     /// Counts a finished request.
@@ -66,12 +69,14 @@ struct PerSecond {
 /// The maximum number of arrivals within any second, whatever its beginning. Rate limits are checked with it.
 struct SlidingWindow {
     private(set) var maximum = 0
+    private(set) var total = 0
     /// The times of the arrivals of the last second.
     private var arrivals = CircularBuffer<UInt64>()
 
     mutating func add(_ now: UInt64) {
         while let oldest = arrivals.first, now &- oldest >= 1_000_000_000 { arrivals.removeFirst() }
         arrivals.append(now)
+        total += 1
         maximum = max(maximum, arrivals.count)
     }
 }

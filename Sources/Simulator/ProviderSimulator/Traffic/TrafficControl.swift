@@ -52,7 +52,7 @@ final class TrafficControl: Sendable {
         state.withLock { state in
             let now = NIODeadline.now().uptimeNanoseconds
             let second = Int(WallTime.now().milliseconds / 1000)
-            state.total.arrive(second: second, nanoseconds: now)
+            state.total.arrive(request.endpoint, second: second, nanoseconds: now)
 
             var admission = Admission()
             if let plan {
@@ -60,7 +60,7 @@ final class TrafficControl: Sendable {
             }
             guard let api = request.endpoint.api else { return admission }
 
-            state.services[api.rawValue].meter.arrive(second: second, nanoseconds: now)
+            state.services[api.rawValue].meter.arrive(request.endpoint, second: second, nanoseconds: now)
             let service = state.services[api.rawValue]
             admission.latency = service.profile.latency
             admission.isGated = service.gate.capacity != nil
