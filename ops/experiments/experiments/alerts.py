@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from harness.lab import Experiment, Lab, run_command
 from harness.mixture import Mixture
 from harness.processes import free_port
@@ -19,6 +19,8 @@ from harness.prometheus import Prometheus
 from harness.provider import fault
 from harness.traffic import Topics, request
 from harness.workers import Worker, base_settings, environment, properties
+
+from .daily_budget import far_from_midnight
 
 TIMES_FASTER = 60
 OLD_MS = 60_000  # LocsearchRequestsLate fires from 30 s on.
@@ -34,10 +36,11 @@ class Stage:
         self.lab, self.prometheus = lab, prometheus
         self.provoked: list[str] = []
 
-    def fires(self, *names: str, within: float = 45) -> None:
-        """Waits until these alerts fire, and checks what they tell."""
-        began, waiting = time.monotonic(), set(names)
-        while waiting and time.monotonic() - began < within:
+    def fires(self, *names: str, within: float = 45, since: float | None = None) -> None:
+        """Waits until these alerts fire, and checks what they tell. They were provoked at `since`, by default now."""
+        end, waiting = time.monotonic() + within, set(names)
+        began = since or time.monotonic()
+        while waiting and time.monotonic() < end:
             firing = self.prometheus.alerts()
             for name in sorted(waiting & firing.keys()):
                 self.provoked.append(name)
@@ -77,6 +80,29 @@ class Stage:
         self.fires(*names)
         mend()
         self.clears(*names)
+
+
+class Steady(threading.Thread):
+    """Sends requests at `rate` per second to workers that are apart."""
+
+    def __init__(self, apart: "Apart", name: str, rate: float):
+        super().__init__(daemon=True)
+        self.apart, self.worker, self.rate = apart, name, rate
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        producer = Producer({"bootstrap.servers": self.apart.lab.broker.bootstrap, "log_level": 2})
+        number = 0
+        while not self._stopped.wait(1 / self.rate):
+            number += 1
+            producer.produce(self.apart.topics(self.worker).requests, request(f"steady{number}", number), partition=0)
+            producer.poll(0)
+        producer.flush(2)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self.is_alive():
+            self.join(20)
 
 
 class Apart:
@@ -170,14 +196,17 @@ def run(lab: Lab) -> None:
 
     mixture = lab._observe(Mixture(lab.sender))
     mixture.set("calm", 40)
+    forecast = Forecast(lab, stage, apart)
     requests_go_wrong(lab, stage, mixture)
     kafka_takes_nothing(lab, stage, apart)
+    forecast.provoke()
     the_fleets_topic(lab, stage, apart)
     a_record_that_crashes(lab, stage, apart)
     a_log_that_was_truncated(lab, stage, apart)
     keys(lab, stage, apart)
     a_pause(stage, apart)
     a_budget(lab, stage, apart)
+    forecast.sees()
     a_worker_in_trouble(stage, apart)
     a_group_without_workers(lab, stage, apart)
     a_foreign_member(lab, stage, apart)
@@ -280,34 +309,25 @@ def a_record_that_crashes(lab: Lab, stage: Stage, apart: Apart) -> None:
 
 
 def a_log_that_was_truncated(lab: Lab, stage: Stage, apart: Apart) -> None:
-    """The group has committed an offset past the end of its partition, until a person moves it."""
+    """The group has committed an offset past the end of its partition, until a person says where to go on.
+
+    The embedded broker refuses offsets of others once a group has had members, so that `locsearch offsets reset` cannot
+    move them there.
+    """
     worker: list[Worker] = []
     topics = apart.topics("truncated")
 
-    def is_committed(offset: int) -> bool:
-        member = Consumer({"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group})
-        try:
-            member.commit(offsets=[TopicPartition(topics.requests, 0, offset)], asynchronous=False)
-        except KafkaException:
-            # A group that has members takes no offset from anybody else.
-            return False
-        finally:
-            member.close()
-        return True
-
-    def commit(offset: int) -> None:
-        lab.until(lambda: is_committed(offset), 30, f"the group to take offset {offset}")
-
     def provoke() -> None:
         apart.send("truncated", [request("truncated", 1)])
-        commit(500)
+        member = Consumer({"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group})
+        member.commit(offsets=[TopicPartition(topics.requests, 0, 500)], asynchronous=False)
+        member.close()
         worker.append(apart.start("truncated"))
 
     def mend() -> None:
         worker[0].process.terminate()
         worker[0].process.wait()
-        commit(0)
-        worker.append(apart.start("truncated"))
+        worker.append(apart.start("truncated", client={"auto.offset.reset": "earliest"}))
 
     stage.sees("LocsearchPartitionBlocked", provoke=provoke, mend=mend)
     apart.end("truncated", worker[1])
@@ -376,6 +396,55 @@ def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
     requests = [request(f"budget{i}", i, timeoutMs=30_000) for i in range(45)]
     stage.sees("LocsearchBudgetNearlyUsed", provoke=lambda: apart.send("budget", requests), mend=reset)
     apart.end("budget", worker)
+
+
+class Forecast:
+    """A load that lasts until the day ends, one that does not, and a person who raises the budget.
+
+    The budget has three calls for each second until the day ends, in about twelve hours. The clock of the rules is
+    faster, that of the day is not, so the other alerts are provoked meanwhile.
+    """
+
+    NAME, BUDGET = "LocsearchBudgetForecast", 130_000
+
+    def __init__(self, lab: Lab, stage: Stage, apart: Apart):
+        self.lab, self.stage, self.apart = lab, stage, apart
+        self.settings: dict[str, Any] = {
+            "providers.hotpepper.callsPerDay": self.BUDGET,
+            "providers.hotpepper.dayBegins": far_from_midnight(),
+        }
+        self.worker = apart.start("lasting", **{k.replace(".", "__"): v for k, v in self.settings.items()})
+        self.load = lab._observe(Steady(apart, "lasting", rate=1))
+        self.began = time.monotonic()
+
+    def provoke(self) -> None:
+        # The rule waits for an hour, which is a minute here.
+        time.sleep(max(0.0, self.began + 90 - time.monotonic()))
+        used = 'locsearch_provider_budget_used{instance="lasting"}'
+        self.lab.check((self.apart.prometheus.number(used) or 0) > 40, "the load that lasts uses no calls")
+        self.stage.is_quiet(self.NAME)
+        self.lab.figure("silent", f"{self.NAME} for {time.monotonic() - self.began:.0f} s of a load that lasts")
+        self.load.rate, self.began = 10, time.monotonic()
+
+    def sees(self) -> None:
+        self.stage.fires(self.NAME, within=120, since=self.began)
+        topics = self.apart.topics("lasting")
+        own = environment(
+            self.settings
+            | {
+                "kafka.bootstrapServers": self.lab.broker.bootstrap,
+                "kafka.properties": f"fetch.wait.max.ms={self.lab.broker.fetch_wait_ms}",
+                "kafka.groupId": topics.group,
+                "topics.requests": topics.requests,
+                "topics.fleet": topics.fleet,
+            }
+        )
+        more = [self.lab.options.locsearch, "budget", "set", "hotpepper", str(10 * self.BUDGET), "--yes"]
+        done = run_command(more, own)
+        self.lab.check(done.returncode == 0, f"the budget was not raised: {done.stderr.strip()}")
+        self.stage.clears(self.NAME)
+        self.load.stop()
+        self.apart.end("lasting", self.worker)
 
 
 def a_group_without_workers(lab: Lab, stage: Stage, apart: Apart) -> None:
@@ -648,7 +717,7 @@ EXPERIMENTS = [
         "alerts",
         "each alert is provoked, fires and clears, on rules whose durations are divided by 60",
         run,
-        seconds=(400, 400),
+        seconds=(480, 480),
         alone=True,
     )
 ]

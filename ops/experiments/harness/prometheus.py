@@ -16,17 +16,17 @@ SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def faster(rules: str, times: float) -> str:
-    """Returns the rules with each of their durations, `for: 5m` and `[5m]`, divided by `times`. Nothing else
-    changes.
+    """Returns the rules with each of their durations, `for: 5m`, `[5m]` and `[6h:5m]`, divided by `times`. Nothing
+    else changes.
     """
 
     def divided(duration: re.Match) -> str:
         milliseconds = int(duration["number"]) * SECONDS[duration["unit"]] * 1000 / times
         return f"{duration['before']}{milliseconds:.0f}ms{duration['after']}"
 
-    return re.sub(
-        r"(?P<before>\bfor: |\[)(?P<number>\d+)(?P<unit>[smh])(?P<after>\]|$)", divided, rules, flags=re.MULTILINE
-    )
+    before, after = r"\bfor: |\[|(?<=\d[smh]):", r"(?=:\d)|\]|$"
+    duration = rf"(?P<before>{before})(?P<number>\d+)(?P<unit>[smh])(?P<after>{after})"
+    return re.sub(duration, divided, rules, flags=re.MULTILINE)
 
 
 class Prometheus:

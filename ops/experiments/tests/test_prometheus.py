@@ -15,6 +15,10 @@ def test_durations_are_divided():
     )
 
 
+def test_both_durations_of_a_subquery_are_divided():
+    assert faster("deriv((a > 0)[6h:5m])", 60) == "deriv((a > 0)[360000ms:5000ms])"
+
+
 def test_every_duration_of_the_rules_is_divided():
     ours = RULES.read_text()
     waits, ranges = ours.count("for: "), ours.count("[")
