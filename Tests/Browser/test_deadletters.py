@@ -147,6 +147,41 @@ def test_letter_is_put_right_and_goes_back(window, harness):
     assert "went back" in rows(window)[0]
 
 
+def test_expired_letter_gets_a_new_expiry_and_can_be_sent_again(window, harness):
+    mark = fresh_session()
+    expired = ("ce_expirytime", b"2026-01-01T00:00:00Z")
+    harness.produce("requested", broken(mark), mark, [*event("https://shop.example"), expired])
+    filter_and_wait(window, mark, 1)
+    window.click("#dead-rows .time button")
+    window.wait_for("#letter-expiry")
+    assert "set a new one when you send it" in window.text("#letter-expiry")
+
+    def send_repaired() -> None:
+        window.click("#letter-edit")
+        window.wait_for("#letter-verdict.is-bad")
+        edited = window.run("return document.getElementById('letter-text').value")
+        write(window, edited.replace("135.5", "35.69"))
+        window.wait_for("#letter-verdict.is-good")
+        window.click("#letter-send-edited")
+        window.wait_for("#confirm-expiring")
+        assert window.text("#confirm-expiring-text").startswith("1 of 1 have expired")
+
+    # With its old expiry it fails, and is sent once more with a new one.
+    send_repaired()
+    choose(window, "#confirm-expiry", "")
+    window.click("#confirm-do")
+    window.wait(lambda: "1 failed (expired 1)" in window.text("#run-text"), "the expired outcome")
+    window.wait_for_text("#letter-now", "It went back already.")
+    assert window.text("#letter-send") == "Send again …"
+
+    send_repaired()
+    assert window.text("#confirm-text").startswith("It went back before, and is sent once more.")
+    assert window.run("return document.getElementById('confirm-expiry').value") == "5"
+    window.click("#confirm-do")
+    window.wait_for_text("#run-text", "1 went back. Results: 1 succeeded.")
+    window.wait_gone("#letter-text")
+
+
 def test_many_go_back_and_some_come_back(window, harness):
     mark = fresh_session()
     # What a worker refuses today, which the test has it refuse: a letter whose record is still none.

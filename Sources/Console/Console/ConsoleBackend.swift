@@ -31,12 +31,10 @@ package protocol ConsoleBackend: Sendable {
     ) async throws(ConsoleError) -> SearchError?
 
     /// Starts to send dead letters back to the requests topic, and watches for their outcomes from then on.
-    /// - Parameter letters: the letters, each with its corrected value or `nil`.
-    /// - Parameter version: the `confirm` of the list that they were chosen from.
     /// - Returns: the id for `redriveReport`, and the first report.
     /// - Throws: `invalid` if one of them must not go back, `changed` if the topic has changed since; `unavailable`.
     func redrive(
-        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+        _ choice: RedriveChoice
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport)
 
     /// Returns the progress of a redrive; `nil` if its report is not kept.

@@ -20,6 +20,11 @@
     /// Returns the time from `earlier` to this one; negative if this is the earlier one.
     public func duration(since earlier: WallTime) -> Duration { .milliseconds(milliseconds - earlier.milliseconds) }
 
+    /// Returns the time that is later by a duration, in whole milliseconds and at most the last one.
+    package func adding(_ duration: Duration) -> WallTime {
+        WallTime(milliseconds: milliseconds.saturatingAdding(Int64(duration.milliseconds(roundedUp: true))))
+    }
+
     // MARK: RFC 3339
 
     /// The time as RFC 3339 in UTC with milliseconds, `2026-11-21T09:30:00.250Z`: always 24 characters.

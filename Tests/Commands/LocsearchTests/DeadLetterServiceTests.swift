@@ -125,6 +125,24 @@ struct DeadLetterServiceTests {
         await deadLetterService.close()
     }
 
+    @Test func `A letter is sent again with a new expiry only if this is requested`() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0, value: Self.right, expiry: WallTime(milliseconds: 0))
+        try await harness.mark(mark(0), in: 0)
+        let service = try deadLetterService(harness)
+        let version = try await service.list(DeadLetterQuery()).version
+
+        let (refused, report) = try await service.redrive([mark(0): nil], ofVersion: version)
+        #expect(report.chosen == 0 && report.wentBefore == 1)
+        try await eventually("the first run has ended") { service.report(refused)?.isSending == false }
+        let (id, _) = try await service.redrive([mark(0): nil], ofVersion: version, expiry: .seconds(300), again: true)
+        try await eventually("it went back") { service.report(id)?.isSending == false }
+        let sent = try await harness.requests()
+        let expiry = sent.last?.headers.last(named: "ce_expirytime")?.value.flatMap(WallTime.init(rfc3339:))
+        #expect(sent.count == 1 && (expiry ?? .init(milliseconds: 0)) > WallTime.now().adding(.seconds(200)))
+        await service.close()
+    }
+
     @Test func `One letter is redriven without reading those before it`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<60 { try await harness.put(offset, value: Self.right) }

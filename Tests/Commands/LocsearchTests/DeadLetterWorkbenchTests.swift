@@ -76,6 +76,34 @@ struct DeadLetterWorkbenchTests {
         #expect(sent == [Self.right])
     }
 
+    @Test func `A redrive sets a new expiry, and sends letters again`() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        let later = WallTime.now().adding(.seconds(7200))
+        for (offset, expiry) in [WallTime(milliseconds: 0), later, nil].enumerated() {
+            try await harness.put(offset, value: Self.right, producer: "https://shop.example", expiry: expiry)
+        }
+
+        let show = try await harness.run("show", "--limit", "1")
+        #expect(show.output.contains("now      a valid request; it has expired: redrive it with --expiry"), "\(show.output)")
+        let plan = try await harness.run("redrive", "--dry-run")
+        #expect(plan.error.contains("1 of 3 have expired or expire before they can be answered"), "\(plan.error)")
+        let unchanged = try await harness.run("redrive")
+        #expect(unchanged.output.contains("3 dead letters went back"), "\(unchanged.output)\(unchanged.error)")
+        #expect(try await harness.run("redrive").output.contains("0 dead letters went back"))
+
+        let again = try await harness.run("redrive", "--again", "--expiry", "5m", "--to-offset", "3")
+        #expect(again.error.contains("1 of 3 get a new expiry, 5m after they are sent"), "\(again.error)")
+        #expect(again.output.contains("3 dead letters went back"), "\(again.output)\(again.error)")
+        let sent = try await harness.requests()
+        let expiries = sent.map { $0.headers.last(named: "ce_expirytime")?.text }
+        #expect(expiries.count == 6 && expiries[0] == "1970-01-01T00:00:00.000Z")
+        #expect([expiries[1], expiries[2], expiries[4], expiries[5]] == [later.description, nil, later.description, nil])
+        let new = try #require(expiries[3].flatMap { WallTime(rfc3339: Array($0.utf8)) })
+        #expect((WallTime.now()..<WallTime.now().adding(.seconds(301))).contains(new), "\(new)")
+        #expect(sent[3].headers.filter { $0.name != "ce_expirytime" } == sent[0].headers.filter { $0.name != "ce_expirytime" })
+        #expect(try await harness.run("redrive", "--expiry", "0s").code == 64)
+    }
+
     /// Runs `redrive --edit` with a program in place of an editor.
     private func edit(
         _ harness: DeadLetterHarness, by editor: String, _ arguments: String...

@@ -22,6 +22,11 @@ struct DeadLetterRoutesTests {
         #expect(answer.status == 200)
         #expect(answer.json["chosen"] as? Int == 1 && answer.json["isSending"] as? Bool == true)
         #expect(console.backend.state.withLock { $0.redriven } == [.init(partition: 1, offset: 7): nil])
+        #expect(console.backend.state.withLock { $0.expiry == nil && !$0.again })
+
+        let more = #""expiryMs":300000,"again":true,"letters":[{"partition":1,"offset":7}]"#
+        _ = try await console.post("/api/dead-letters/redrive", #"{"confirm":"\#(confirm)",\#(more)}"#)
+        #expect(console.backend.state.withLock { $0.expiry == .seconds(300) && $0.again })
     }
 
     @Test func `The filter is read from the URL`() async throws {

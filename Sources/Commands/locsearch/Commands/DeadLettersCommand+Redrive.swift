@@ -19,6 +19,11 @@ extension DeadLettersCommand {
                 leaves them or --edit corrects them (VISUAL, EDITOR). Records that have crashed worker processes \
                 (reason crashed-workers) are sent only with --force.
 
+                A record keeps its expiry (ce_expirytime), and ends as expired once that has passed. --expiry 5m sets a \
+                new one, 5 minutes after the record is sent, unless the record has none or a later one. Records that \
+                failed again are sent once more by --again, which sends the records that went back earlier instead of \
+                the others: choose them with the filters, as records with a result are sent again, too.
+
                 Exit codes: 0 all chosen records were sent, and none is known to have failed again; 1 some failed \
                 again, or were not sent after --edit; 64 wrong usage; 69 no broker responds; 78 a wrong setting.
                 """)
@@ -29,6 +34,11 @@ extension DeadLettersCommand {
         @Flag(help: "Opens each record in an editor before it is sent.") var edit = false
         @Flag(help: "Does not send records that are still invalid.") var skipFaulty = false
         @Flag(help: "Also sends records that have crashed worker processes.") var force = false
+        @Flag(help: "Sends the records that went back earlier, instead of the others.") var again = false
+        @Option(
+            help: "Sets a new expiry for records with one, this long after they are sent.",
+            transform: DurationArgument.read)
+        var expiry: DurationArgument?
         @Option(help: "Maximum number of records sent per second.") var rate = RedriveRun.defaultRate
         @Option(help: "Sends at most this many, the oldest.") var limit: Int?
         @Option(
@@ -40,6 +50,7 @@ extension DeadLettersCommand {
         func validate() throws {
             if !(0.01...1_000_000).contains(rate) { throw ValidationError("--rate takes 0.01 to 1000000") }
             try requirePositive(limit, "--limit")
+            if let expiry, expiry.duration <= .zero { throw ValidationError("--expiry takes a time above 0s") }
             if edit, dryRun || skipFaulty {
                 throw ValidationError("--edit and \(dryRun ? "--dry-run" : "--skip-faulty") exclude each other")
             }
@@ -50,8 +61,10 @@ extension DeadLettersCommand {
             let topic = try DeadLetterTopic(settings, timeout: tool.timeout.duration, log: log)
             // All marks are read before anything is sent: a letter sent back by an earlier run must not be sent again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
-            let plan = RedrivePlan(snapshot.letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
+            let letters = again ? snapshot.letters.filter(\.isRedriven).map(\.unmarked) : snapshot.letters
+            let plan = RedrivePlan(letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
             printNotes(on: plan, of: topic)
+            printExpiry(of: plan, answerTime: settings.duration("worker.deadline") ?? .zero)
 
             let targets = RedriveTargets(settings.topics)
             if dryRun { return printDryRun(of: plan, requests: targets.topics(for: plan.chosen)) }
@@ -65,6 +78,7 @@ extension DeadLettersCommand {
 
             let outcomes = await outcomes(of: chosen.count, settings: settings, log: log)
             var run = try RedriveRun(settings, rate: rate, outcomes: outcomes, log: log)
+            run.expiry = expiry?.duration
             let result = await Result.catching {
                 try await send(chosen, of: snapshot, in: topic, by: &run, values: editing?.values ?? [:])
                 printResult(of: run, plan, requests: requests)
@@ -86,6 +100,15 @@ extension DeadLettersCommand {
                 TerminalText.safe(
                     "\(count) are still invalid and would become dead letters again; the first because: \(first.fault ?? "")"
                 ))
+        }
+
+        private func printExpiry(of plan: RedrivePlan, answerTime: Duration) {
+            let count = plan.expiring(rate: rate, answerTime: expiry?.duration ?? answerTime)
+            guard count > 0 else { return }
+            Terminal.note(
+                expiry.map { "\(count) of \(plan.chosen.count) get a new expiry, \($0) after they are sent" }
+                    ?? "\(count) of \(plan.chosen.count) have expired or expire before they can be answered, and would end as expired: --expiry 5m sets a new expiry"
+            )
         }
 
         private func printDryRun(of plan: RedrivePlan, requests: String) {
@@ -159,7 +182,8 @@ extension DeadLettersCommand {
                 Terminal.endProgress()
                 if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could be sent") }
             } catch let error as Failure {
-                throw Failure("\(error); run the command again for the rest", code: error.code)
+                let rest = again ? "with --again, the next run sends all of them" : "run the command again for the rest"
+                throw Failure("\(error); \(rest)", code: error.code)
             }
         }
 

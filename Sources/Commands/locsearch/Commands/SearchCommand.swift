@@ -33,9 +33,7 @@ struct SearchCommand: AsyncParsableCommand {
         let begin = Instant.now
         let deadline = begin + timeout.duration
         // The request expires when this command stops waiting, so that no call is paid for without a reader.
-        let expiry = WallTime(
-            milliseconds: WallTime.now().milliseconds.saturatingAdding(
-                Int64(timeout.duration.milliseconds(roundedUp: true))))
+        let expiry = WallTime.now().adding(timeout.duration)
         Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")
         defer { Terminal.endProgress() }
         // The outcome topics are read from their ends, so they must be open before the request is sent.

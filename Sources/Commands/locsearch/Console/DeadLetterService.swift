@@ -117,8 +117,10 @@ final class DeadLetterService: Sendable {
     func report(_ id: Int) -> RedriveReport? { state.withLock { $0.reports[id] } }
 
     /// Begins a run after checking that each of the chosen letters may be redriven.
+    /// - Parameter expiry: letters with an expiry get a new one, this long after they are sent; `nil`: they keep theirs.
+    /// - Parameter again: also sends letters that were redriven before.
     func redrive(
-        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String, expiry: Duration? = nil, again: Bool = false
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
         // Two runs at the same time would not see each other's marks, and would send letters twice.
         let isFirst = try state.withLock { state throws(ConsoleError) in
@@ -133,7 +135,7 @@ final class DeadLetterService: Sendable {
         }
 
         do throws(ConsoleError) {
-            return begin(try await plan(letters, ofVersion: version))
+            return begin(try await plan(letters, ofVersion: version, expiry: expiry, again: again))
         } catch {
             state.withLock { $0.isRedriving = false }
             throw error
@@ -146,11 +148,12 @@ final class DeadLetterService: Sendable {
         let snapshot: DeadLetterTopic.Snapshot
         let chosen: [DeadLetterSummary]
         let values: [RedriveMark: [UInt8]]
+        let expiry: Duration?
         let report: RedriveReport
     }
 
     private func plan(
-        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String, expiry: Duration?, again: Bool
     ) async throws(ConsoleError) -> Plan {
         let values = letters.compactMapValues { $0 }
         let topic = try Self.topic(settings, log: log)
@@ -159,7 +162,7 @@ final class DeadLetterService: Sendable {
             throw ConsoleError(.changed, "the topic was recreated: reload its dead letters")
         }
 
-        let plan = RedrivePlan(snapshot.letters, limit: nil)
+        let plan = RedrivePlan(again ? snapshot.letters.map(\.unmarked) : snapshot.letters, limit: nil)
         if let faulty = plan.faulty.first(where: { values[$0.mark] != nil }) {
             throw ConsoleError(
                 .invalid, "this is still not a valid request: \(faulty.fault ?? "")", member: faulty.faultMember)
@@ -175,7 +178,8 @@ final class DeadLetterService: Sendable {
         let report = RedriveReport(
             chosen: plan.chosen.count, wentBefore: plan.redrivenBefore, deleted: letters.count - snapshot.letters.count,
             wait: Self.wait)
-        return Plan(topic: topic, snapshot: snapshot, chosen: plan.chosen, values: values, report: report)
+        return Plan(
+            topic: topic, snapshot: snapshot, chosen: plan.chosen, values: values, expiry: expiry, report: report)
     }
 
     private func begin(_ plan: Plan) -> (id: Int, report: RedriveReport) {
@@ -199,6 +203,7 @@ final class DeadLetterService: Sendable {
 
         do {
             var run = try RedriveRun(settings, rate: RedriveRun.defaultRate, outcomes: outcomes, log: log)
+            run.expiry = plan.expiry
             do {
                 let deleted = try await run.send(
                     plan.chosen, of: plan.snapshot, in: plan.topic, values: plan.values, progress: { note($0, in: id) })

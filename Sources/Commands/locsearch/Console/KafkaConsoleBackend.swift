@@ -71,9 +71,10 @@ final class KafkaConsoleBackend: ConsoleBackend {
     }
 
     func redrive(
-        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+        _ choice: RedriveChoice
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
-        try await deadLetterService.redrive(letters, ofVersion: version)
+        try await deadLetterService.redrive(
+            choice.letters, ofVersion: choice.version, expiry: choice.expiry, again: choice.again)
     }
 
     func redriveReport(_ id: Int) -> RedriveReport? { deadLetterService.report(id) }

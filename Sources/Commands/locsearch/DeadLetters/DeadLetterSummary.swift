@@ -29,6 +29,8 @@ struct DeadLetterSummary: Sendable {
     let fault: String?
     /// The name of the member that is invalid now.
     let faultMember: String?
+    /// The `expirytime` of the event in the record; `nil` if it has none.
+    let expiry: WallTime?
     /// True once the letter was redriven.
     var isRedriven = false
 
@@ -69,10 +71,21 @@ struct DeadLetterSummary: Sendable {
         let isJudged = !letter.isOutcome && !letter.isWithoutContent
         let found = isJudged ? judge?.fault(of: letter) : nil
         (fault, faultMember) = (found?.message, found?.member)
+        expiry = isJudged ? letter.expiry : nil
     }
 
     /// True if worker processes crashed with the record.
     var crashesWorkers: Bool { reason == DeadLetter.crashedWorkers }
+
+    /// Returns true if workers would answer the letter as `expired` at this time.
+    func isExpired(at time: WallTime) -> Bool { expiry.map { $0 <= time } ?? false }
+
+    /// The same letter as if it had not been redriven, for a user who sends it again.
+    var unmarked: DeadLetterSummary {
+        var letter = self
+        letter.isRedriven = false
+        return letter
+    }
 
     /// True while the letter can be redriven.
     var isPending: Bool { !isRedriven && !isWithoutContent && !isOutcome }

@@ -85,6 +85,7 @@ extension DeadLetterSummary {
         json.member("redriven", isRedriven)
         json.member("producer", producer)
         json.member("fault", fault)
+        json.member("expiry", expiry?.description)
     }
 }
 
@@ -99,6 +100,7 @@ struct WholeLetter {
         lines.append("    \(TerminalText.safe(letter.message))")
         if let aside = setAside { lines.append("    aside    \(TerminalText.safe(aside))") }
         lines.append("    now      \(TerminalText.safe(now))")
+        if let expiry = summary.expiry { lines.append("    expires  \(expiry)") }
         if let producer = summary.producer { lines.append("    producer \(TerminalText.safe(producer))") }
         lines.append("    letter   \(summary.mark.partition)/\(summary.mark.offset) of the dead-letter topic")
         if letter.isWithoutContent { return lines }
@@ -123,7 +125,8 @@ struct WholeLetter {
     private var now: String {
         if summary.isOutcome { return "not sent: it is a result or an error of a worker" }
         if summary.isWithoutContent { return "cannot go back: its content was too large for the dead-letter topic" }
-        return summary.fault.map { "still invalid: \($0)" } ?? "a valid request"
+        let expired = summary.isExpired(at: .now()) ? "; it has expired: redrive it with --expiry 5m" : ""
+        return (summary.fault.map { "still invalid: \($0)" } ?? "a valid request") + expired
     }
 
     /// One JSON object. Bytes that are not valid text are encoded in Base64, in a member with a different name.

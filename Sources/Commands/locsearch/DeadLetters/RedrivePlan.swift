@@ -17,6 +17,16 @@ struct RedrivePlan: Sendable {
     /// The chosen letters that would be rejected again unless they are changed.
     var faulty: [DeadLetterSummary] { chosen.filter { $0.fault != nil } }
 
+    /// Returns how many of the chosen letters expire before they can be answered.
+    /// - Parameter rate: letters sent per second, from now on.
+    /// - Parameter answerTime: the time that a request may take: `worker.deadline`.
+    func expiring(rate: Double, answerTime: Duration) -> Int {
+        let now = WallTime.now()
+        return chosen.enumerated().count { index, letter in
+            letter.isExpired(at: now.adding(answerTime + .seconds(saturating: Double(index) / rate)))
+        }
+    }
+
     /// Returns notes for the user before the letters are sent, one line each.
     /// - Parameter topic: the name of the dead-letter topic.
     func notes(on topic: String) -> [String] {

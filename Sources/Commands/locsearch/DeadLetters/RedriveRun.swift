@@ -16,6 +16,8 @@ struct RedriveRun {
 
     /// The rate in letters a second.
     let rate: Double
+    /// Letters with an expiry get a new one, this long after they are sent; `nil`: they keep theirs.
+    var expiry: Duration?
     /// The number of letters that were redriven.
     private(set) var sent = 0
     /// The outcomes so far; `nil` if they are not read.
@@ -61,7 +63,8 @@ struct RedriveRun {
                 await readOutcomes(until: next)
                 try await Task.sleep(for: Instant.now.duration(to: next))
 
-                let edited = values[mark].map { letter.with(value: $0) } ?? letter
+                var edited = values[mark].map { letter.with(value: $0) } ?? letter
+                if let expiry { edited = edited.expiring(noEarlierThan: .now().adding(expiry)) }
                 let position = try await send(edited, marking: mark)
                 outcomes?.expect(position)
                 sent += 1  // bounded: at most the number of chosen letters

@@ -40,9 +40,7 @@ struct DeadLetterRoutes {
             guard !choice.version.isEmpty else {
                 throw ConsoleError(.invalid, "confirm is missing: list the dead letters first", member: "confirm")
             }
-            let (id, report) = try await kafka.run {
-                try await backend.redrive(choice.letters, ofVersion: choice.version)
-            }
+            let (id, report) = try await kafka.run { try await backend.redrive(choice) }
             return JSONAnswer.response(Self.report(report, id: id))
         }
 

@@ -1,12 +1,17 @@
-internal import EventContract
+package import EventContract
 internal import JSON
 
 /// A person's choice of letters to send back, and the list that they were chosen from:
 /// `{"confirm":"...","letters":[{"partition":0,"offset":7}]}`. A corrected letter has its new text in `value`.
-struct RedriveChoice {
-    private(set) var version = ""
+package struct RedriveChoice: Sendable {
+    /// `confirm`: the version of that list.
+    package private(set) var version = ""
+    /// `expiryMs`: letters with an expiry get a new one, this long after they are sent; `nil`: they keep theirs.
+    package private(set) var expiry: Duration?
+    /// Whether letters that went back before are sent again.
+    package private(set) var again = false
     /// The letters, each with its new value; `nil`: unchanged.
-    private(set) var letters: [RedriveMark: [UInt8]?] = [:]
+    package private(set) var letters: [RedriveMark: [UInt8]?] = [:]
 
     /// The letter and its new value, if the choice is exactly one corrected letter.
     var onlyEdited: (position: RedriveMark, value: [UInt8])? {
@@ -19,6 +24,8 @@ struct RedriveChoice {
         try JSONBody.members(of: bytes) { name, json throws(JSONError) in
             switch name {
             case "confirm": version = try json.string() ?? ""
+            case "expiryMs": expiry = try json.int().flatMap { $0 > 0 ? .milliseconds($0) : nil }
+            case "again": again = try json.bool() ?? false
             case "letters": try readLetters(from: &json)
             default: try json.skip()
             }

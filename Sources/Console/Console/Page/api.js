@@ -47,7 +47,7 @@ export const getLives = (id) => call(`/api/requests?id=${encodeURIComponent(id)}
 export const getDeadLetters = (query) => call(`/api/dead-letters?${Object.entries(query).map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`);
 export const getDeadLetter = ({ partition, offset }) => call(`/api/dead-letters/${partition}/${offset}`);
 export const judgeLetter = ({ partition, offset }, value) => call("/api/dead-letters/judge", { letters: [{ partition, offset, value }] });
-export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
+export const redrive = (confirm, letters, options) => call("/api/dead-letters/redrive", { confirm, letters, ...options });
 export const getRedrive = (id) => call(`/api/dead-letters/redrives/${id}`, undefined, { within: SHORT });
 export const getDemo = () => call("/api/demo/faults", undefined, { within: SHORT });
 export const setDemo = (name, isOn) => call("/api/demo/faults", { name, isOn });

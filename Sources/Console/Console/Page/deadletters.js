@@ -47,7 +47,7 @@ class DeadLetters {
     send: (letter, value) => this.#ask([{ ...letter, value }]),
   });
 
-  #redrive = new Redrive({ sent: () => this.#listAll(), settled: () => this.#listAll(), changed: () => this.#list() });
+  #redrive = new Redrive({ sent: (letters) => this.#sent(letters), settled: () => this.#listAll(), changed: () => this.#list() });
 
   constructor() {
     const filters = byId("dead-filters");
@@ -78,6 +78,11 @@ class DeadLetters {
 
   #ask(letters) {
     this.#redrive.ask(letters, this.#answer?.confirm ?? "");
+  }
+
+  #sent(letters) {
+    this.#letter.sent(letters);
+    this.#listAll();
   }
 
   #listAll() {

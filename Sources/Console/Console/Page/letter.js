@@ -3,7 +3,7 @@
 import { getDeadLetter, judgeLetter } from "./api.js";
 import { el, setAttribute, setText } from "./dom.js";
 import { copyButton, facts, indented, recordBody, recordHead, recordPlace } from "./record.js";
-import { canGoBack, faultWords, reasonOf, stateOf } from "./redrive.js";
+import { canGoAgain, canGoBack, expires, faultWords, reasonOf, stateOf } from "./redrive.js";
 import { moment, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
@@ -58,10 +58,16 @@ export class LetterView {
     await this.reload();
   }
 
-  /** Reads the letter, which may have gone back meanwhile. Edited text stays. */
+  /** Closes the editor of a letter whose text was sent. */
+  sent(letters) {
+    if (letters.some(({ partition, offset }) => partition === this.#position?.partition && offset === this.#position.offset)) this.#editor = undefined;
+  }
+
+  /** Reads the letter, which may have gone back meanwhile. Edited text stays, unless the letter has gone back since. */
   async reload() {
     const position = this.#position;
     if (!position) return;
+    const wasPending = this.#letter && !this.#letter.redriven;
     try {
       const letter = await getDeadLetter(position);
       if (this.#position !== position) return;
@@ -70,7 +76,8 @@ export class LetterView {
       if (this.#position !== position) return;
       [this.#letter, this.#problem] = [undefined, error];
     }
-    if (!this.#editor || this.#problem || this.#letter.redriven) this.#draw();
+    if (wasPending && this.#letter?.redriven) this.#editor = undefined;
+    if (!this.#editor || this.#problem) this.#draw();
   }
 
   #draw() {
@@ -82,7 +89,6 @@ export class LetterView {
       return this.#body.replaceChildren(el("p", { class: "note", role: "status" }, text));
     }
     if (!this.#letter) return this.#body.replaceChildren(el("p", { class: "faint", role: "status" }, t("record.loading")));
-    if (this.#letter.redriven) this.#editor = undefined;
     this.#body.replaceChildren(this.#facts(), this.#now(), this.#record(), this.#places());
   }
 
@@ -108,10 +114,13 @@ export class LetterView {
       const command = forceCommand(letter);
       parts.push(el("div", { class: "where" }, el("code", { class: "code-text" }, command), copyButton(command, t("copy"))));
     }
-    if (canGoBack(letter)) {
+    if (letter.expiry && (kind === "request" || kind === "fault" || canGoAgain(letter))) {
+      parts.push(el("p", { id: "letter-expiry" }, t(expires(letter) ? "letter.expired" : "letter.expires", { time: moment(letter.expiry) })));
+    }
+    if (canGoBack(letter) || canGoAgain(letter)) {
       parts.push(el("div", { class: "letter-actions" },
         el("button", { type: "button", class: "small", id: "letter-edit", disabled: Boolean(this.#editor), onclick: () => this.#edit() }, t("letter.edit")),
-        el("button", { type: "button", class: "small", id: "letter-send", disabled: Boolean(this.#editor), onclick: () => this.#actions.send(letter) }, t("letter.send"))));
+        el("button", { type: "button", class: "small", id: "letter-send", disabled: Boolean(this.#editor), onclick: () => this.#actions.send(letter) }, t(letter.redriven ? "letter.send.again" : "letter.send"))));
     }
     return el("div", { class: "letter-now" }, ...parts);
   }

@@ -10,6 +10,9 @@ const MILLISECONDS_BETWEEN_QUESTIONS = 700;
 const MOST_FAILURES = 60;
 /** The console's maximum rate of letters per second: RedriveRun.defaultRate. */
 const RATE = 20;
+/** The default of worker.deadline: how long a request may take. */
+const MILLISECONDS_TO_ANSWER = 5000;
+const EXPIRY_MINUTES = [5, 60, 1440];
 
 /** Returns why the console refused, in the page's language, followed by the console's own message. */
 export function reasonOf({ code, message }) {
@@ -42,6 +45,12 @@ export function stateOf({ redriven, outcome, withoutContent, reason, fault }) {
 /** Whether a letter can go back from here. */
 export const canGoBack = (letter) => ["fault", "request"].includes(stateOf(letter));
 
+/** Whether a letter that went back already can be sent once more, as after an error. */
+export const canGoAgain = (letter) => letter.redriven && canGoBack({ ...letter, redriven: false });
+
+/** Whether a letter expires before a worker can answer it, if it is sent after so many others. */
+export const expires = ({ expiry }, index = 0) => expiry !== undefined && Date.parse(expiry) <= Date.now() + MILLISECONDS_TO_ANSWER + index / RATE * 1000;
+
 /** Returns the kind of a letter: its faulty member, and its producer. */
 const kindOf = ({ reason, member, producer }) =>
   [member ? `${reason} (${member})` : reason, producer ? t("dead.producer", { producer }) : t("dead.producer.none")].join(", ");
@@ -52,12 +61,13 @@ export class Redrive {
   #actions;
   #letters = [];
   #confirm;
+  #expiry = byId("confirm-expiry");
   #report;
   #problem;
   #round = 0;
 
   /**
-   * `actions`: sent(), when the last letter was sent or failed; settled(), when the report is final; changed(), when the list is
+   * `actions`: sent(letters), when the last letter was sent or failed; settled(), when the report is final; changed(), when the list is
    * out of date.
    */
   constructor(actions) {
@@ -66,6 +76,7 @@ export class Redrive {
     byId("confirm-do").addEventListener("click", () => this.#send());
     byId("confirm-skip").addEventListener("change", () => this.#drawQuestion());
     byId("run-close").addEventListener("click", () => this.#forget());
+    this.#expiry.append(...EXPIRY_MINUTES.map((minutes) => new Option(t("dead.expiry.after", { time: duration(minutes * 60_000) }), minutes)), new Option(t("dead.expiry.keep"), ""));
   }
 
   /** Asks for confirmation; nothing is sent before that. The cancel button has the focus. */
@@ -73,6 +84,7 @@ export class Redrive {
     this.#letters = letters;
     this.#confirm = confirm;
     byId("confirm-skip").checked = this.#wouldComeBack().length < letters.length;
+    this.#expiry.value = EXPIRY_MINUTES[0];
     setText(byId("confirm-problem"), "");
     this.#drawQuestion();
     this.#dialog.showModal();
@@ -97,24 +109,31 @@ export class Redrive {
 
     setText(byId("confirm-title"), t(chosen.length === 1 ? "dead.confirm.one" : "dead.confirm", { count: number(chosen.length) }));
     byId("confirm-kinds").replaceChildren(...sorted.slice(0, 8).map(([kind, count]) => el("li", { dir: "auto" }, `${number(count)} × ${kind}`)));
-    setText(byId("confirm-text"), t("dead.confirm.text", { rate: number(RATE), time: duration(Math.max(1000, chosen.length / RATE * 1000)) }));
+    const again = chosen.some(({ redriven }) => redriven) ? `${t("dead.confirm.again")} ` : "";
+    setText(byId("confirm-text"), again + t("dead.confirm.text", { rate: number(RATE), time: duration(Math.max(1000, chosen.length / RATE * 1000)) }));
+    const expiring = chosen.filter(expires).length;
+    byId("confirm-expiring").hidden = expiring === 0;
+    setText(byId("confirm-expiring-text"), t("dead.confirm.expiring", { count: number(expiring), all: number(chosen.length) }));
     byId("confirm-faulty").hidden = faulty.length === 0;
     setText(byId("confirm-faulty-text"), t("dead.confirm.faulty", { count: number(faulty.length), all: number(this.#letters.length) }));
     byId("confirm-do").disabled = chosen.length === 0;
   }
 
   async #send() {
-    const letters = this.#chosen().map(({ letter, value }) => ({ ...letter, ...(value !== undefined && { value }) }));
+    const chosen = this.#chosen();
+    const letters = chosen.map(({ letter, value }) => ({ ...letter, ...(value !== undefined && { value }) }));
+    const expiryMs = byId("confirm-expiring").hidden ? 0 : Number(this.#expiry.value) * 60_000;
+    const again = chosen.some(({ redriven }) => redriven);
     const button = byId("confirm-do");
     // The console reads the whole topic first, so that nothing goes back a second time.
     button.disabled = true;
     setText(button, t("dead.loading"));
     try {
-      this.#report = await redrive(this.#confirm, letters);
+      this.#report = await redrive(this.#confirm, letters, { ...(expiryMs > 0 && { expiryMs }), ...(again && { again }) });
       this.#problem = undefined;
       this.#dialog.close();
       this.#drawReport();
-      this.#follow();
+      this.#follow(letters);
     } catch (error) {
       setText(byId("confirm-problem"), t("dead.failed", { reason: reasonOf(error) }));
       button.disabled = false;
@@ -125,7 +144,7 @@ export class Redrive {
   }
 
   /** Reads the report until it is final. */
-  async #follow() {
+  async #follow(letters) {
     const round = ++this.#round;
     let failures = 0;
     while (round === this.#round && this.#report && (this.#report.isSending || this.#report.isWaiting)) {
@@ -143,7 +162,7 @@ export class Redrive {
         if (error.code === "forgotten" || failures >= MOST_FAILURES) this.#report = { ...before, isSending: false, isWaiting: false };
       }
       this.#drawReport();
-      if (before.isSending && !this.#report.isSending) this.#actions.sent();
+      if (before.isSending && !this.#report.isSending) this.#actions.sent(letters);
     }
     this.#actions.settled();
   }

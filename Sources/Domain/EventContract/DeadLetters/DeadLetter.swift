@@ -1,3 +1,4 @@
+internal import JSON
 public import LocationSearch
 
 /// A record that could not be read as a request, kept for an operator. Its key, value and headers are unchanged; additional
@@ -87,6 +88,43 @@ public struct DeadLetter: Sendable, Hashable {
         var reader = RequestReader(EventAttributes(originalHeaders))
         try? reader.read(value)
         return reader.members.requestID
+    }
+
+    /// The event's `expirytime`; `nil` if it has none, or none that can be read.
+    package var expiry: WallTime? {
+        var reader = RequestReader(EventAttributes(originalHeaders))
+        try? reader.read(value)
+        return reader.attributes.expiry
+    }
+
+    /// Returns the same dead letter with this `expirytime`, unless its own is later. Nothing else changes: in structured
+    /// mode only the bytes of that member. An event without an expiry gets none.
+    package func expiring(noEarlierThan time: WallTime) -> DeadLetter {
+        if let expiry, expiry >= time { return self }
+        var letter = self
+        if EventAttributes(originalHeaders).mode == .structured {
+            guard let value, let range = try? Self.rangeOfExpiry(in: value.span) else { return self }
+            letter.value?.replaceSubrange(range, with: Array("\"\(time)\"".utf8))
+        } else if let index = originalHeaders.lastIndex(where: { $0.name.lowercased() == "ce_expirytime" }),
+            originalHeaders[index].value != nil
+        {
+            letter.originalHeaders[index] = EventHeader(originalHeaders[index].name, time.bytes)
+        }
+        return letter
+    }
+
+    /// Returns the range of the last `expirytime` in a structured event; `nil` if it has none.
+    private static func rangeOfExpiry(in json: Span<UInt8>) throws(JSONError) -> Range<Int>? {
+        var reader = JSONReader(json)
+        var range: Range<Int>?
+        guard try reader.enterObject() else { return nil }
+        while let key = try reader.nextKey() {
+            switch key {
+            case "expirytime": range = try reader.skipNull() ? nil : try reader.skippedRange()
+            default: try reader.skip()
+            }
+        }
+        return range
     }
 
     /// The headers for the dead-letter topic: the original ones, then ours, which begin with `dead-letter-reason`.

@@ -36,12 +36,13 @@ struct DeadLetterHarness {
     func put(
         _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
         withoutContent: Bool = false, isOutcome: Bool = false, crashesWorkers: Bool = false, value: String? = nil,
-        member: String? = nil, producer eventSource: String? = nil
+        member: String? = nil, producer eventSource: String? = nil, expiry: WallTime? = nil
     ) async throws {
         let record = IncomingRecord(
             source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
             key: Array("k\(offset)".utf8), value: Array((value ?? "broken \(offset) \u{1B}[2J").utf8),
-            headers: [EventHeader("n", text: "\(offset)")] + Self.event(of: eventSource))
+            headers: [EventHeader("n", text: "\(offset)")] + Self.event(of: eventSource)
+                + (expiry.map { [EventHeader("ce_expirytime", text: $0.description)] } ?? []))
         let time = WallTime(milliseconds: WallTime.now().milliseconds - Int64(age / .milliseconds(1)))
 
         var letter = DeadLetter(

@@ -15,6 +15,7 @@ final class FakeBackend: ConsoleBackend {
         /// The last query of a page.
         var query: DeadLetterQuery?
         var redriven: [RedriveMark: [UInt8]?] = [:]
+        var (expiry, again) = (nil as Duration?, false)
         var report = RedriveReport(chosen: 0, wentBefore: 0, deleted: 0, wait: .seconds(60))
         var lives: [String: RequestLives] = [:]
         var controls = #"{"orders":[],"providers":["hotpepper"]}"#
@@ -75,12 +76,12 @@ final class FakeBackend: ConsoleBackend {
     }
 
     func redrive(
-        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+        _ choice: RedriveChoice
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
         let report = state.withLock { state -> RedriveReport? in
-            guard state.version == version else { return nil }
-            state.redriven = letters
-            state.report.chosen = letters.count
+            guard state.version == choice.version else { return nil }
+            (state.redriven, state.expiry, state.again) = (choice.letters, choice.expiry, choice.again)
+            state.report.chosen = choice.letters.count
             return state.report
         }
         guard let report else { throw ConsoleError(.changed, "the topic was made anew") }

@@ -54,6 +54,35 @@ struct DeadLetterTests {
         #expect(DeadLetter(key: nil, value: [1], headers: Array(damaged))?.tries == nil)
     }
 
+    private static let structured = [EventHeader("content-type", text: "application/cloudevents+json"), EventHeader("ce_expirytime", text: "x")]
+
+    /// The headers and the value of an event; `EXPIRY` is its `expirytime`.
+    @Test(
+        arguments: [
+            ("binary", [EventHeader("ce_id", text: "1"), EventHeader("ce_expirytime", text: "EXPIRY")], #"{"a": 1}"#, true),
+            ("binary, any case", [EventHeader("CE_ExpiryTime", text: "EXPIRY"), EventHeader("n", [0xFF])], "", true),
+            ("the last of two", [EventHeader("ce_expirytime", text: "a"), EventHeader("ce_expirytime", text: "EXPIRY")], "{}", true),
+            ("structured", structured, #" {"data":{"expirytime":"a"}, "expirytime" : "EXPIRY" ,"é":1.50 }"#, true),
+            ("structured, the last of two", structured, #"{"expirytime":"a","expirytime":"EXPIRY"}"#, true),
+            ("structured without one", structured, #"{"data":{"expirytime":"a"},"expirytime":null}"#, false),
+            ("structured, not JSON", structured, #"{"expirytime" "a"}"#, false),
+            ("none", [EventHeader("ce_id", text: "1")], #"{"expirytime":"EXPIRY"}"#, false),
+            ("a header without a value", [EventHeader("ce_expirytime", nil)], "{}", false),
+        ] as [(String, [EventHeader], String, Bool)])
+    func `A new expiry changes nothing else`(name: String, headers: [EventHeader], value: String, isChanged: Bool) {
+        func letter(_ expiry: String) -> DeadLetter {
+            let headers = headers.map { $0.text == "EXPIRY" ? EventHeader($0.name, text: expiry) : $0 }
+            let record = Records.record(Array(value.replacing("EXPIRY", with: expiry).utf8), headers: headers)
+            return DeadLetter(record, error: Self.error, at: Self.time)
+        }
+        let (past, later) = ("2023-11-14T22:13:19Z", "2023-11-14T22:13:21.000Z")
+        #expect(letter(past).expiry?.description == (isChanged ? "2023-11-14T22:13:19.000Z" : nil), "\(name)")
+        let new = letter(isChanged ? Self.time.description : past)
+        #expect(letter(past).expiring(noEarlierThan: Self.time) == new, "\(name)")
+        #expect(letter(later).expiring(noEarlierThan: Self.time) == letter(later), "\(name): never shortened")
+        #expect(letter("soon").expiring(noEarlierThan: Self.time) == (isChanged ? new : letter("soon")), "\(name)")
+    }
+
     @Test func `A dead letter of a dead letter keeps the first one's headers`() throws {
         let first = DeadLetter(Records.record([1]), error: Self.error, at: Self.time)
         let again = DeadLetter(Records.record([1], headers: first.headers), error: .timedOut, at: Self.time)
