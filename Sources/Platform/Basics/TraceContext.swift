@@ -59,6 +59,16 @@ public struct TraceContext: Sendable, Hashable {
         return child
     }
 
+    /// Returns the same span with another decision about recording.
+    package func sampled(_ isSampled: Bool) -> TraceContext {
+        var span = self
+        span.parent[54] = Self.hexDigits[Int(flags & 0b10) | (isSampled ? 1 : 0)]
+        return span
+    }
+
+    /// The lower half of the trace's id.
+    package var lowTraceID: UInt64 { traceIDBytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
     /// Writes a number as 16 digits, the last one at index `last`.
     private mutating func write(_ number: UInt64, endingAt last: Int) {
         var rest = number

@@ -32,7 +32,9 @@ package final class TraceExport: Sendable {
 
         exporter = SpanExporter(
             configuration, queue: queue, http: http, loop: loop, secrets: secrets, meters: meters, log: log)
-        tracer = SpanTracer(sampleRatio: configuration.sampleRatio, seed: seed) { queue.add($0) }
+        tracer = SpanTracer(
+            sampleRatio: configuration.sampleRatio, ignoresParent: configuration.ignoresParent, seed: seed
+        ) { queue.add($0) }
     }
 
     /// Exports spans until `stop`.

@@ -14,6 +14,9 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     package var queueSize = 8192
     /// `tracing.sampleRatio`: the fraction of requests that is traced if their records do not decide it, 0 to 1.
     package var sampleRatio = 1.0
+    /// Whether that fraction also applies to requests whose records name a trace, as OpenTelemetry's samplers without
+    /// `parentbased_` demand.
+    package var ignoresParent = false
     package var serviceName = "location-search-worker"
     package var serviceVersion = ""
     /// `http.caFile`: a PEM file with trusted certificate authorities. `nil`: those of the system.

@@ -113,6 +113,24 @@ struct ConventionsTests {
             settings: ["tracing.sampleRatio": "1", "OTEL_EXPORTER_OTLP_TIMEOUT": nil],
             warnings: ["OTEL_TRACES_SAMPLER is ignored", "OTEL_EXPORTER_OTLP_TIMEOUT is ignored"]),
         Variables(
+            convention: "names of exporters, protocols and samplers may be in upper case",
+            environment: otlp.merging([
+                "OTEL_TRACES_EXPORTER": "OTLP", "OTEL_EXPORTER_OTLP_PROTOCOL": "HTTP/Protobuf",
+                "OTEL_TRACES_SAMPLER": "ParentBased_TraceIDRatio", "OTEL_TRACES_SAMPLER_ARG": "0.5",
+            ]) { $1 }, settings: ["tracing.endpoint": "http://collector:4318", "tracing.sampleRatio": "0.5"]),
+        Variables(
+            convention: "a sampler without a ratio, or with an empty one, samples everything",
+            environment: ["OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": ""],
+            settings: ["tracing.sampleRatio": "1"]),
+        Variables(
+            convention: "a ratio out of range is warned about and ignored",
+            environment: ["OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "7"],
+            settings: ["tracing.sampleRatio": "1"], warnings: ["OTEL_TRACES_SAMPLER is ignored"]),
+        Variables(
+            convention: "malformed headers are warned about without showing them",
+            environment: otlp.merging(["OTEL_EXPORTER_OTLP_HEADERS": "geheim"]) { $1 },
+            settings: ["tracing.headers": nil], warnings: ["OTEL_EXPORTER_OTLP_HEADERS is ignored"]),
+        Variables(
             convention: "resource attributes describe the process",
             environment: ["OTEL_RESOURCE_ATTRIBUTES": "service.name=a,deployment.environment.name=b%20c"],
             settings: ["tracing.attributes": "service.name=a,deployment.environment.name=b%20c"]),

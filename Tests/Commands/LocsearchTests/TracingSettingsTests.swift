@@ -37,6 +37,17 @@ struct TracingSettingsTests {
                 == true)
     }
 
+    @Test(arguments: [
+        ([:], false), (["OTEL_TRACES_SAMPLER": "traceidratio"], true), (["OTEL_TRACES_SAMPLER": "Always_Off"], true),
+        (["OTEL_TRACES_SAMPLER": "parentbased_traceidratio"], false), (["OTEL_TRACES_SAMPLER": "xray"], false),
+        (["OTEL_TRACES_SAMPLER": "always_on", "TRACING_SAMPLE_RATIO": "0.5"], false),
+    ])
+    func `Only samplers that are not based on the parent ignore it`(
+        environment: [String: String], ignoresParent: Bool
+    ) throws {
+        #expect(try load(environment).ignoresTraceParents == ignoresParent)
+    }
+
     @Test func `The values of headers are secrets`() throws {
         let setting = try #require(Setting.byName["tracing.headers"])
         #expect(setting.shown("authorization=Bearer%20t0ken") == "(hidden)")

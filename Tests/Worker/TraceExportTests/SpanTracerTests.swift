@@ -27,6 +27,19 @@ struct SpanTracerTests {
                 == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-01", "tracestate": "a=1"])
     }
 
+    @Test(arguments: [(0.0, sampled, 0), (1, unsampled, 2)])
+    func `A tracer that ignores the parent samples by the ratio`(
+        ratio: Double, headers: [String: String], spans: Int
+    ) {
+        let box = SpanBox()
+        let tracer = SpanTracer(sampleRatio: ratio, ignoresParent: true, seed: 1) { box.add($0) }
+        let span = tracer.startSpan("outer", context: tracer.context(headers))
+        tracer.startSpan("inner", context: span.context).end()
+        span.end()
+        #expect(box.spans.count == spans && span.trace.traceID == Self.traceID)
+        #expect(tracer.headers(span.context)["traceparent"]?.hasSuffix(spans == 0 ? "-00" : "-01") == true)
+    }
+
     @Test func `A child of an unsampled parent is recorded at no ratio`() {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 1)

@@ -238,6 +238,7 @@ extension Settings {
         configuration.caFile = self["http.caFile"]
         configuration.serviceVersion = Version.current
         if let ratio = number("tracing.sampleRatio") { configuration.sampleRatio = ratio }
+        configuration.ignoresParent = ignoresTraceParents
         if let timeout = duration(Setting.traceTimeout.name) { configuration.timeout = timeout }
         return configuration
     }

@@ -12,6 +12,8 @@ struct Settings: Sendable {
     var values: [String: Value] = [:]
     /// The environment variables that are ignored, each with the reason. They never stop a command.
     var warnings: [String] = []
+    /// Whether `tracing.sampleRatio` also applies to requests with a trace: see `TraceExportConfiguration.ignoresParent`.
+    var ignoresTraceParents = false
 
     subscript(_ name: String) -> String? { values[name]?.text }
 

@@ -38,6 +38,10 @@ struct SettingsReading: Sendable {
             settings.values["tracing.endpoint"] = Settings.Value(
                 text: "off", origin: .environment("OTEL_SDK_DISABLED"))
         }
+        let sampler = "OTEL_TRACES_SAMPLER"
+        settings.ignoresTraceParents =
+            settings.values["tracing.sampleRatio"]?.origin == .environment(sampler)
+            && environment[sampler]?.lowercased().hasPrefix("parentbased_") == false
     }
 
     // MARK: - Checks

@@ -29,22 +29,26 @@ enum SharedVariables {
     static func value(of name: String, in environment: [String: String]) throws(SettingsError) -> String? {
         guard let text = environment[name] else { return nil }
 
+        let choice = text.lowercased()
         switch name {
         case "OTEL_TRACES_EXPORTER":
-            guard text != "none" else { return "off" }
-            if ["", "otlp"].contains(text) { return nil }
+            guard choice != "none" else { return "off" }
+            if ["", "otlp"].contains(choice) { return nil }
             throw SettingsError("\(name) names an exporter that locsearch does not support: expected otlp or none")
         case "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL":
             let particular = environment["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]
-            if ["", "http/protobuf"].contains(particular ?? text) { return nil }
+            if ["", "http/protobuf"].contains(particular?.lowercased() ?? choice) { return nil }
             throw SettingsError(
                 "traces are exported by http/protobuf only, for which collectors usually listen on port 4318")
         case "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT":
             return text.isEmpty ? nil : text + "ms"
         case "OTEL_TRACES_SAMPLER":
-            let ratio = environment["OTEL_TRACES_SAMPLER_ARG"] ?? "1"
-            let ratios = ["always_on": "1", "always_off": "0", "traceidratio": ratio]
-            return ratios[text.replacing("parentbased_", with: "")] ?? text
+            let ratio = environment["OTEL_TRACES_SAMPLER_ARG"].flatMap { $0.isEmpty ? nil : $0 } ?? "1"
+            let ratios = ["": "", "always_on": "1", "always_off": "0", "traceidratio": ratio]
+            if let ratio = ratios[choice.replacing("parentbased_", with: "")] { return ratio }
+            throw SettingsError(
+                "\(name) names a sampler that locsearch does not support: expected always_on, always_off or traceidratio, with or without parentbased_"
+            )
         default:
             let isService = name.hasSuffix("_PORT") && ["tcp://", "udp://", "sctp://"].contains(where: text.hasPrefix)
             if isService { throw SettingsError("\(name)=\(text) was set by Kubernetes for a service of that name") }

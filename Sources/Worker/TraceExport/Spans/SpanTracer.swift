@@ -9,17 +9,20 @@ package final class SpanTracer: Tracer {
     package typealias Span = RecordedSpan
 
     private let sampler: Sampler
+    private let ignoresParent: Bool
     private let ids: Mutex<SpanIDs>
     private let onEnd: @Sendable (RecordedSpan) -> Void
 
     /// - Parameter sampleRatio: the sampled fraction of traces without a parent, 0 to 1.
+    /// - Parameter ignoresParent: also samples that fraction of the traces with a parent, instead of following it.
     /// - Parameter seed: determines the ids; each tracer needs a different one.
     /// - Parameter onEnd: called with each sampled span as it ends, on the thread that ends it. It must return at
     ///   once.
     package init(
-        sampleRatio: Double, seed: UInt64, onEnd: @escaping @Sendable (RecordedSpan) -> Void
+        sampleRatio: Double, ignoresParent: Bool = false, seed: UInt64, onEnd: @escaping @Sendable (RecordedSpan) -> Void
     ) {
         sampler = Sampler(ratio: sampleRatio)
+        self.ignoresParent = ignoresParent
         self.onEnd = onEnd
         ids = Mutex(SpanIDs(seed: seed))
     }
@@ -41,7 +44,10 @@ package final class SpanTracer: Tracer {
     /// Returns a child context of the parent's trace, or the first context of a new trace.
     private func child(of parent: TraceContext?) -> TraceContext {
         ids.withLock { ids in
-            if let parent { return parent.child(parentID: ids.next()) }
+            if let parent {
+                let child = parent.child(parentID: ids.next())
+                return ignoresParent ? child.sampled(sampler.samples(traceID: parent.lowTraceID)) : child
+            }
 
             let traceID = (high: ids.next(), low: ids.next())
             return TraceContext(
