@@ -54,8 +54,9 @@ def is_verdict(window, words: str) -> None:
 
 
 def send(console, count: int, **members) -> None:
-    for _ in range(count):
-        console.send(fresh_session(), provider="hotpepper", **members)
+    """Sends searches that differ: equal ones would share a call."""
+    for number in range(count):
+        console.send(fresh_session(), provider="hotpepper", radiusMeters=500 + number, **members)
 
 
 def check_looks(window) -> None:

@@ -75,6 +75,23 @@ struct ProviderSummaryTests {
         ("calls_shared_total", "counter", 24, 48),
     ]
 
+    @Test(
+        arguments: [
+            ([(.open, .keyRefused)], "no provider is available: hotpepper: key-refused"),
+            ([(.halfOpen, .keyRefused)], nil), ([(.closed, nil)], nil), ([(.open, .failureRate)], nil),
+            (
+                [(.open, .budgetUsedUp), (.open, .pausedByOrder)],
+                "no provider is available: hotpepper: paused-by-order"
+            ),
+            ([(.open, .quotaUsedUp), (.halfOpen, .quotaUsedUp)], "no provider is available: hotpepper: quota-used-up"),
+        ] as [([(CircuitBreaker.State, CircuitBreaker.Reason?)], String?)])
+    func `No provider is available until one may be called`(
+        loops: [(CircuitBreaker.State, CircuitBreaker.Reason?)], problem: String?
+    ) {
+        let summaries = ProviderSummary.all(loops.map { Self.status(of: .hotpepper, breaker: $0.0, reason: $0.1) })
+        #expect(ProviderSummary.problem(of: summaries, automatic: [.hotpepper]) == problem)
+    }
+
     @Test func `The metrics show each figure of a provider`() {
         let metrics = PrometheusDocument(ProviderSummary.prometheusText(Self.summaries))
         #expect(metrics.problems.isEmpty, "\(metrics.problems)")

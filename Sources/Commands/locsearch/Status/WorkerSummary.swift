@@ -17,7 +17,6 @@ struct WorkerSummary: Decodable, Sendable {
     /// Why a worker that takes requests can call no provider.
     let answersWithErrors: String?
     let inFlight: Int
-    /// The partitions by topic.
     let partitions: [String: Set<Int32>]
     var partitionCount: Int { partitions.values.reduce(0) { $0 + $1.count } }
     let outcomes: RecentEnds

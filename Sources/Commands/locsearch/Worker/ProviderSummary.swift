@@ -44,7 +44,8 @@ struct ProviderSummary: Sendable {
     ) -> String? {
         var problems: [String] = []
         for summary in inUse(all, automatic: automatic) {
-            guard let reason = summary.breakerReason, reason.concernsKey || reason == .pausedByOrder else { return nil }
+            let reason = summary.breaker == .halfOpen ? nil : summary.breakerReason
+            guard let reason, reason.concernsKey || reason == .pausedByOrder else { return nil }
             problems.append("\(summary.provider.rawValue): \(pause(summary.provider) ?? reason.rawValue)")
         }
         return problems.isEmpty ? nil : "no provider is available: " + problems.joined(separator: ", ")

@@ -32,7 +32,7 @@ export function showFleet(report) {
 const showParts = (list, parts) => fill(list, parts, () => parts.map(({ isBad, text }) => el("li", { class: isBad ? "is-bad" : "", dir: "auto" }, text)));
 
 /** Returns lines about the unread partitions, the share of failures, and each provider. */
-function healthOf({ outcomes, providers = [], backlog }) {
+function healthOf({ outcomes, providers = [], workers: { answering } = {}, backlog }) {
   const unread = (backlog?.partitions ?? []).filter(({ isUnread }) => isUnread);
   const members = [...new Set(unread.map(({ member }) => shortened(member ?? "", 60)))].filter(Boolean).join(", ");
   return [
@@ -40,16 +40,16 @@ function healthOf({ outcomes, providers = [], backlog }) {
       count: number(unread.length), all: number(backlog.partitions.length), members, partitions: unread.map(({ topic = "", partition }) => `${shortened(topic, 60)} ${partition}`.trim()).join(", "),
     }) }] : []),
     ...(outcomes?.windowMs > 0 ? [{ isBad: outcomes.areFailing, text: share("outcomes", outcomes) }] : []),
-    ...providers.map((provider) => ({ isBad: provider.isInTrouble, text: providerState(provider) })),
+    ...providers.map((provider) => ({ isBad: provider.isInTrouble, text: providerState(provider, answering) })),
   ];
 }
 
 const share = (what, { failed, failedPercent, total, windowMs, code }) => t(`health.${what}${failed > 0 ? "" : ".none"}`, { percent: number(failedPercent), count: number(total), window: duration(windowMs), code: shortened(code, 40) });
 
-function providerState({ provider, state, reason, timeLeftMs, workers, calls }) {
+function providerState({ provider, state, reason, timeLeftMs, workers, calls }, answering) {
   const name = [state === "half-open" && state, reason, state === "closed" && calls?.areFailing && "failing", state].find((name) => name && hasText(`state.${name}`));
   const facts = [name ? t(`state.${name}`) : shortened(state, 40), timeLeftMs > 0 && t("open.for", { wait: duration(Math.ceil(timeLeftMs / 1000) * 1000) }),
-    state !== "closed" && t("health.workers", { count: number(workers) }), calls?.failed > 0 && share("calls", calls)];
+    state !== "closed" && answering > 1 && t("health.workers", { count: number(workers), all: number(answering) }), calls?.failed > 0 && share("calls", calls)];
   return `${named("provider", provider)}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
