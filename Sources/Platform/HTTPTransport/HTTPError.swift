@@ -97,7 +97,7 @@ extension HTTPError {
         case CURLE_COULDNT_RESOLVE_HOST: "the host name has no address"
         case CURLE_COULDNT_RESOLVE_PROXY: "the proxy's host name has no address"
         case CURLE_COULDNT_CONNECT: "the connection was refused, or the host is unreachable"
-        case CURLE_SSL_CONNECT_ERROR: "the TLS handshake failed"
+        case CURLE_SSL_CONNECT_ERROR: "the TLS handshake failed; the port may serve http, not https"
         case CURLE_PEER_FAILED_VERIFICATION: "the TLS certificate is not trusted"
         case CURLE_SSL_CACERT_BADFILE: "the CA file cannot be read"
         case CURLE_URL_MALFORMAT: "the URL is malformed"

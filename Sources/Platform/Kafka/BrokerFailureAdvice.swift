@@ -1,6 +1,9 @@
 /// Advice for operators about an unreachable broker, chosen by the text of librdkafka's error.
 enum BrokerFailureAdvice {
     private static let noTLS = "this port does not use TLS: check kafka.security.protocol and the port"
+    /// The reason for a broker that accepts a connection and then sends nothing.
+    static let silent =
+        "the port accepts connections, but nothing answers: the broker may be frozen or overloaded, or the port is not Kafka's"
     private static let noLogin = "this port does not support SASL"
     private static let closedAtOnce =
         "the broker closed the connection at once; it may require TLS: check kafka.security.protocol"
@@ -59,6 +62,8 @@ enum BrokerFailureAdvice {
             return "\(advice); \(words)"
         }
 
+        // librdkafka suspects an old broker, which is misleading.
+        if reason.contains("ApiVersionRequest failed: Local: Timed out") { return silent }
         let known =
             adviceOnAge(reason, library: library) ?? entries.first { reason.contains($0.fragment) }?.advice
             ?? end.flatMap { advice(onDisconnection: reason, at: $0) }

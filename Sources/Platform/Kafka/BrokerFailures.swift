@@ -50,8 +50,10 @@ final class BrokerFailures: Sendable {
 
     /// Adds to an error the reasons why the brokers could not be reached, if that is its cause.
     func explain(_ error: KafkaError) -> KafkaError {
-        guard [.unreachable, .timedOut].contains(error.kind), let summary else { return error }
-        return KafkaError(error.kind, code: error.code, "\(error.description): \(summary)")
+        // A broker that accepts connections, and whose first answer is not overdue yet, has no failure.
+        let reason = summary ?? (error.areAllBrokersDown ? BrokerFailureAdvice.silent : nil)
+        guard [.unreachable, .timedOut].contains(error.kind), let reason else { return error }
+        return KafkaError(error.kind, code: error.code, "\(error.description): \(reason)")
     }
 
     /// Parses a log line into the broker's `host:port`, the failure reason, and the state in which the connection

@@ -84,7 +84,9 @@ struct DeadLetterWorkbenchTests {
         }
 
         let show = try await harness.run("show", "--limit", "1")
-        #expect(show.output.contains("now      a valid request; it has expired: redrive it with --expiry"), "\(show.output)")
+        #expect(
+            show.output.contains("now      a valid request; it has expired: redrive it with --expiry"), "\(show.output)"
+        )
         let plan = try await harness.run("redrive", "--dry-run")
         #expect(plan.error.contains("1 of 3 have expired or expire before they can be answered"), "\(plan.error)")
         let unchanged = try await harness.run("redrive")
@@ -97,10 +99,13 @@ struct DeadLetterWorkbenchTests {
         let sent = try await harness.requests()
         let expiries = sent.map { $0.headers.last(named: "ce_expirytime")?.text }
         #expect(expiries.count == 6 && expiries[0] == "1970-01-01T00:00:00.000Z")
-        #expect([expiries[1], expiries[2], expiries[4], expiries[5]] == [later.description, nil, later.description, nil])
+        #expect(
+            [expiries[1], expiries[2], expiries[4], expiries[5]] == [later.description, nil, later.description, nil])
         let new = try #require(expiries[3].flatMap { WallTime(rfc3339: Array($0.utf8)) })
         #expect((WallTime.now()..<WallTime.now().adding(.seconds(301))).contains(new), "\(new)")
-        #expect(sent[3].headers.filter { $0.name != "ce_expirytime" } == sent[0].headers.filter { $0.name != "ce_expirytime" })
+        #expect(
+            sent[3].headers.filter { $0.name != "ce_expirytime" }
+                == sent[0].headers.filter { $0.name != "ce_expirytime" })
         #expect(try await harness.run("redrive", "--expiry", "0s").code == 64)
     }
 

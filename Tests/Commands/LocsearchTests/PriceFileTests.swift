@@ -105,6 +105,6 @@ struct PriceFileTests {
     @Test func `A missing file is refused before a worker starts`() throws {
         let settings = try Settings.load(flags: ["prices.file": "/nowhere"], file: nil, environment: [:])
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
-        #expect(error?.description == "prices.file: the settings file /nowhere cannot be read")
+        #expect(error?.description == "prices.file: the settings file /nowhere cannot be read: it does not exist")
     }
 }

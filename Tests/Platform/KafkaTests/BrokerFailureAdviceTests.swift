@@ -30,6 +30,34 @@ struct BrokerFailureAdviceTests {
         #expect(text.hasSuffix("; \(reason)"))
     }
 
+    @Test func `A broker that accepts a connection and does not answer has a reason of its own`() {
+        let reason = "ApiVersionRequest failed: Local: Timed out: probably due to broker version < 0.10"
+        #expect(BrokerFailureAdvice.explained(reason) == BrokerFailureAdvice.silent)
+        let failures = BrokerFailures()
+        let error = failures.explain(KafkaError(librdkafkaCode: -187, doing: "look up topics"))
+        #expect(error.description == "look up topics: no broker answers: \(BrokerFailureAdvice.silent)")
+        let late = failures.explain(KafkaError(librdkafkaCode: -185, doing: "x"))
+        #expect(late.description == "x: no answer in time", "brokers that answered are not suspected")
+    }
+
+    /// librdkafka's own codes are negative; the others are those of the protocol.
+    @Test(
+        arguments: [
+            (-192, "x: no broker acknowledged the record in time"), (-185, "x: no answer in time"),
+            (-195, "x: Broker transport failure"), (-187, "x: no broker answers"),
+            (29, "x: Broker: Topic authorization failed (TOPIC_AUTHORIZATION_FAILED)"),
+        ] as [(Int32, String)])
+    func `An error has words for users`(code: Int32, text: String) {
+        #expect(KafkaError(librdkafkaCode: code, doing: "x").description == text)
+    }
+
+    @Test func `No error has a name of librdkafka`() {
+        for code in Int32(-200)...(-1) {
+            let text = KafkaError(librdkafkaCode: code, doing: "x").description
+            #expect(!text.contains("(_") && !text.contains("Local:"), "\(text)")
+        }
+    }
+
     @Test func `The advice names an old library if a new one would work`() {
         let reason = "ApiVersionRequest failed: Local: Read underflow: probably due to broker version < 0.10"
         let text = BrokerFailureAdvice.explained(reason, by: Self.old)

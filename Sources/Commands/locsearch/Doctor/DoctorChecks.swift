@@ -1,7 +1,7 @@
 /// The checks, ordered so that each comes after those it depends on.
 enum DoctorChecks {
     /// The checks that need no network and do not wait. A worker runs them before it starts.
-    static let ofStart: [any DoctorCheck] = [SettingsCheck(), LibraryCheck(), PortCheck(isStart: true)]
+    static let ofStart: [any DoctorCheck] = [SettingsCheck(), LibraryCheck(), PortCheck(isStart: true), FilesCheck()]
 
     static let all: [any DoctorCheck] = [
         SettingsCheck(), LibraryCheck(), PortCheck(isStart: false), FilesCheck(), ConnectionCheck(), BrokersCheck(),

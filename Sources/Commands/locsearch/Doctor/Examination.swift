@@ -23,6 +23,9 @@ struct Examination: Sendable {
     /// The clocks of the providers that answered: how far each is ahead of this machine's clock.
     var providerClocks: [(name: String, ahead: Duration)] = []
 
+    /// The providers that could not be reached. Later checks do not report them again.
+    var unreachable: Set<String> = []
+
     init(
         _ reading: SettingsReading, asks: (@Sendable (_ question: String) -> Bool)?, timeout: Duration, log: Logger
     ) {

@@ -162,6 +162,7 @@ struct Setting: Sendable {
 
     /// Returns what is wrong with a value, if that can be described more precisely than by `expectation`.
     private func fault(of value: String) -> String? {
+        if value.unicodeScalars.contains("\n") { return "it contains a line feed: remove it" }
         switch kind {
         case .duration: return Double(value) != nil ? Duration.fault(of: value) : nil
         // A value with an at sign may contain a secret: see `mayHide`.

@@ -52,7 +52,7 @@ struct Settings: Sendable {
         }
 
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("\(fileSetting): \(path) cannot be read")
+            throw SettingsError("\(fileSetting): \(SettingsFile.problem(at: path) ?? "\(path) cannot be read")")
         }
         guard data.count <= 65_536, let text = String(data: data, encoding: .utf8) else {
             throw SettingsError("\(fileSetting): \(path) is not a text file of at most 64 KB")
@@ -61,7 +61,9 @@ struct Settings: Sendable {
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else { throw SettingsError("\(fileSetting): \(path) is empty") }
         guard !secret.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
-            throw SettingsError("\(fileSetting): \(path) holds more than one line")
+            throw SettingsError(
+                "\(fileSetting): \(path) has a line feed or another control character within the secret: write it on one line"
+            )
         }
         return secret
     }

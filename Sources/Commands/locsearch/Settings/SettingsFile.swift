@@ -46,10 +46,27 @@ struct SettingsFile: Sendable {
         try addProperties(properties)
     }
 
+    /// Returns why a file that the settings name cannot be read, as `PATH cannot be read: reason`; `nil` if it can.
+    static func problem(at path: String) -> String? {
+        let files = FileManager.default
+        let isFolder = (try? files.contentsOfDirectory(atPath: path)) != nil
+        if !isFolder, files.isReadableFile(atPath: path) { return nil }
+
+        var reason = isFolder ? ": it is a directory" : ""
+        do {
+            if !isFolder { _ = try Data(contentsOf: URL(fileURLWithPath: path)) }
+        } catch CocoaError.fileReadNoSuchFile {
+            reason = ": it does not exist"
+        } catch CocoaError.fileReadNoPermission {
+            reason = ": this user may not read it"
+        } catch {}
+        return "\(path) cannot be read\(reason)"
+    }
+
     /// Reads the file, which may have at most 1 MB.
     static func text(at path: String) throws(SettingsError) -> String {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsError("the settings file \(path) cannot be read")
+            throw SettingsError("the settings file \(problem(at: path) ?? "\(path) cannot be read")")
         }
         guard data.count <= maxBytes else { throw SettingsError("the settings file \(path) is larger than 1 MB") }
         guard let text = String(data: data, encoding: .utf8) else {

@@ -72,8 +72,8 @@ extension SettingsRule {
 
     private static func readable(_ name: String) -> SettingsRule {
         SettingsRule([name]) { (settings) throws(SettingsError) in
-            guard let path = settings[name], !FileManager.default.isReadableFile(atPath: path) else { return }
-            throw SettingsError("\(name): \(path) cannot be read")
+            guard let path = settings[name], let problem = SettingsFile.problem(at: path) else { return }
+            throw SettingsError("\(name): \(problem)")
         }
     }
 

@@ -114,10 +114,8 @@ export class LetterView {
       const command = forceCommand(letter);
       parts.push(el("div", { class: "where" }, el("code", { class: "code-text" }, command), copyButton(command, t("copy"))));
     }
-    if (letter.expiry && (kind === "request" || kind === "fault" || canGoAgain(letter))) {
-      parts.push(el("p", { id: "letter-expiry" }, t(expires(letter) ? "letter.expired" : "letter.expires", { time: moment(letter.expiry) })));
-    }
     if (canGoBack(letter) || canGoAgain(letter)) {
+      if (letter.expiry) parts.push(el("p", { id: "letter-expiry" }, t(expires(letter) ? "letter.expired" : "letter.expires", { time: moment(letter.expiry) })));
       parts.push(el("div", { class: "letter-actions" },
         el("button", { type: "button", class: "small", id: "letter-edit", disabled: Boolean(this.#editor), onclick: () => this.#edit() }, t("letter.edit")),
         el("button", { type: "button", class: "small", id: "letter-send", disabled: Boolean(this.#editor), onclick: () => this.#actions.send(letter) }, t(letter.redriven ? "letter.send.again" : "letter.send"))));

@@ -5,7 +5,23 @@ extension KafkaError {
     init(_ code: rd_kafka_resp_err_t, doing what: String) {
         self.init(
             Self.kind(of: code), code: code.rawValue,
-            "\(what): \(String(cString: rd_kafka_err2str(code))) (\(String(cString: rd_kafka_err2name(code))))")
+            "\(what): \(Self.text(of: code))")
+    }
+
+    /// Describes a code. The codes of the protocol have their name, which Kafka's documentation explains. librdkafka's own
+    /// codes, which are negative, have names that only its source explains.
+    private static func text(of code: rd_kafka_resp_err_t) -> String {
+        switch code {
+        case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN: "no broker answers"
+        case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT: "no broker acknowledged the record in time"
+        case RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE: "no answer in time"
+        default: named(String(cString: rd_kafka_err2str(code)), code)
+        }
+    }
+
+    private static func named(_ text: String, _ code: rd_kafka_resp_err_t) -> String {
+        code.rawValue < 0
+            ? text.replacing("Local: ", with: "") : "\(text) (\(String(cString: rd_kafka_err2name(code))))"
     }
 
     /// Converts one of librdkafka's codes, for simulations.
@@ -19,8 +35,7 @@ extension KafkaError {
             self = general
             return
         }
-        self.init(
-            general.kind, code: code.rawValue, "\(what): \(reason) (\(String(cString: rd_kafka_err2name(code))))")
+        self.init(general.kind, code: code.rawValue, "\(what): \(Self.named(reason, code))")
     }
 
     /// Takes ownership of `error` and frees it.

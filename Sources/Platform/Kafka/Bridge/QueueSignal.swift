@@ -13,7 +13,10 @@ final class QueueSignal: Sendable {
     init() throws(KafkaError) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {
-            throw KafkaError(.other, "pipe: \(String(cString: strerror(errno))); check the limit on open files")
+            throw KafkaError(
+                .other,
+                "pipe: \(String(cString: strerror(errno))); raise the limit on open files (ulimit -n, LimitNOFILE= of systemd)"
+            )
         }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)

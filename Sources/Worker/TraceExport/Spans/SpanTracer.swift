@@ -19,7 +19,8 @@ package final class SpanTracer: Tracer {
     /// - Parameter onEnd: called with each sampled span as it ends, on the thread that ends it. It must return at
     ///   once.
     package init(
-        sampleRatio: Double, ignoresParent: Bool = false, seed: UInt64, onEnd: @escaping @Sendable (RecordedSpan) -> Void
+        sampleRatio: Double, ignoresParent: Bool = false, seed: UInt64,
+        onEnd: @escaping @Sendable (RecordedSpan) -> Void
     ) {
         sampler = Sampler(ratio: sampleRatio)
         self.ignoresParent = ignoresParent

@@ -39,6 +39,9 @@ struct DoctorBrokerTests {
         let nameless = "nowhere.invalid:9092"
         await expect("Failed to resolve '\(nameless)'", at: nameless, cure: "add the name to the DNS")
         await expect("no connection: \(closed) (Connection refused", at: closed, cure: "start the broker")
+        let other = "127.0.0.1:\(try RawServer.unusedPort())"
+        let both = await DoctorFixture.report(["kafka.bootstrapServers": "\(closed),\(other)"], timeout: .seconds(2))
+        #expect(both.count(.failed) == 1, "\(both.findings.map(DoctorReport.line))")
 
         let broker = try EmbeddedBroker(topics: Self.topics)
         let servers = broker.bootstrapServers
@@ -86,8 +89,9 @@ struct DoctorBrokerTests {
         for (server, text) in [
             (web, "a web server uses this port, not a broker: check the ports in kafka.bootstrapServers"),
             (shell, "another service uses this port, not a broker: check the ports in kafka.bootstrapServers"),
-            (closing, "the broker closed the connection at once"), (silent, "no answer within 2s"),
+            (closing, "the broker closed the connection at once"),
         ] { await expect(text, at: "127.0.0.1:\(server.port)") }
+        await expect("no answer within 2s", at: "127.0.0.1:\(silent.port)", cure: "restart the broker if it is frozen")
     }
 
     @Test func `The doctor finds a port without TLS or SASL`() async throws {
@@ -120,6 +124,13 @@ struct DoctorBrokerTests {
     }
 
     // MARK: - Topics, rights and the group
+
+    @Test func `Topics that were never created have one line`() async throws {
+        let broker = try EmbeddedBroker(topics: ["other": 1])
+        let report = await DoctorFixture.report(["kafka.bootstrapServers": broker.bootstrapServers])
+        #expect(report.count(.failed) == 1, "\(report.findings.map(DoctorReport.line))")
+        #expect(report.failure?.description.contains("(topics.results), ") == true)
+    }
 
     @Test func `The doctor finds wrong topics`() async throws {
         let names = WorkerConfiguration.Topics()

@@ -15,12 +15,21 @@ struct DoctorProviderTests {
 
     @Test func `The doctor finds an unreachable provider`() async throws {
         let server = try RawServer { $0.waitForClose() }
-        defer { server.stop() }
+        let web = try RawServer { connection in
+            connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            connection.endSending()
+            connection.waitForClose()
+        }
+        defer { for server in [server, web] { server.stop() } }
         let setUps = [
             WrongSetUp(
                 testDescription: "nobody listens",
                 settings: ["hotpepper.baseURL": "http://127.0.0.1:\(try RawServer.unusedPort())"], check: "providers",
                 text: "hotpepper is unreachable", cure: "to connect there", code: 69),
+            WrongSetUp(
+                testDescription: "https at a port of http",
+                settings: ["hotpepper.baseURL": "https://127.0.0.1:\(web.port)"], check: "providers",
+                text: "the TLS handshake failed; the port may serve http", cure: "write http://", code: 69),
             WrongSetUp(
                 testDescription: "no such name", settings: ["hotpepper.baseURL": "http://nowhere.invalid"],
                 check: "providers", text: "hotpepper is unreachable", cure: "add the name to DNS", code: 69),
@@ -31,7 +40,11 @@ struct DoctorProviderTests {
                     "http.proxy": "http://127.0.0.1:\(try RawServer.unusedPort())",
                 ], check: "providers", text: "hotpepper is unreachable", cure: "http.proxy", code: 69),
         ]
-        for wrong in setUps { DoctorFixture.expect(await report(wrong.settings), finds: wrong) }
+        for wrong in setUps {
+            let report = await report(wrong.settings)
+            DoctorFixture.expect(report, finds: wrong)
+            #expect(report.count(.failed) == 1, "one cause has one line: \(report.findings.map(DoctorReport.line))")
+        }
     }
 
     @Test func `The doctor finds a rejected key`() async throws {

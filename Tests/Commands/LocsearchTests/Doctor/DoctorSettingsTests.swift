@@ -24,11 +24,23 @@ struct DoctorSettingsTests {
             "at most worker.maxDeadline"
         ),
         wrong("two topics of one name", ["topics.results": "x", "topics.errors": "x"], "expected different topics"),
-        wrong("a CA file that is not there", ["http.caFile": "/nowhere.pem"], "/nowhere.pem cannot be read"),
+        wrong(
+            "a CA file that is not there", ["http.caFile": "/nowhere.pem"],
+            "/nowhere.pem cannot be read: it does not exist"),
+        wrong(
+            "a CA file that is a directory", ["http.caFile": "/"], "http.caFile: / cannot be read: it is a directory"),
+        wrong(
+            "a certificate that is a directory",
+            ["kafka.security.protocol": "ssl", "kafka.security.caFile": "/"],
+            "kafka.security.caFile: / cannot be read: it is a directory"),
+        wrong(
+            "a key file that is a directory", ["hotpepper.apiKey": "", "hotpepper.apiKeyFile": "/"],
+            "hotpepper.apiKeyFile: / cannot be read: it is a directory"),
+        wrong("a key with a line feed", ["hotpepper.apiKey": "ab\ncd"], "it contains a line feed: remove it"),
         wrong("a key that is set twice", ["hotpepper.apiKeyFile": "/b"], "are both set: use one of them"),
         wrong(
             "a key file that is not there", ["hotpepper.apiKey": "", "hotpepper.apiKeyFile": "/nowhere"],
-            "hotpepper.apiKeyFile: /nowhere cannot be read"),
+            "hotpepper.apiKeyFile: /nowhere cannot be read: it does not exist"),
         wrong("no key at all", ["hotpepper.apiKey": ""], "no provider has an API key"),
         wrong(
             "a provider first that has no key", ["providers.order": "google-places"], "list a provider that has a key"),
@@ -154,7 +166,7 @@ struct DoctorSettingsTests {
 
     @Test func `A sound set-up passes`() async {
         let report = await DoctorFixture.report([:], checks: DoctorChecks.ofStart)
-        #expect(report.findings.map(\.state) == [.ok, .ok, .ok], "\(report.findings)")
+        #expect(report.findings.allSatisfy { $0.state == .ok } && report.findings.count == 4, "\(report.findings)")
         #expect(report.exitCode() == 0 && report.failure == nil)
     }
 
@@ -185,6 +197,26 @@ struct DoctorSettingsTests {
         // The unknown setting may be any setting, so no connection is made to a possibly wrong address.
         let isKnown = content?.contains("deadlin") == true
         #expect(report.findings.contains { $0.check == "connection" && $0.state == .skipped } == !isKnown)
+    }
+
+    @Test(arguments: [("0123\n", true), (" 0123 \r\n\n", true), ("01\n23", false), ("01\n23\n", false)])
+    func `A line feed may end a key file, but not be within the key`(content: String, isValid: Bool) async throws {
+        let path = try SettingsFolder.write(content, as: "key")
+        defer { SettingsFolder.remove(path) }
+        let report = await DoctorFixture.report(
+            ["hotpepper.apiKey": "", "hotpepper.apiKeyFile": path], checks: [SettingsCheck()])
+        #expect((report.count(.failed) == 0) == isValid, "\(report.findings)")
+        let names = report.findings.contains { $0.text.contains("has a line feed or another control character within") }
+        #expect(names != isValid)
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may read every file"))
+    func `A file that this user may not read is named with that reason`() throws {
+        let path = try SettingsFolder.write("0123", as: "key")
+        defer { SettingsFolder.remove(path) }
+        #expect(SettingsFile.problem(at: path) == nil)
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+        #expect(SettingsFile.problem(at: path) == "\(path) cannot be read: this user may not read it")
     }
 
     @Test func `A taken port is found, and a running worker on it is a warning`() async throws {
@@ -225,5 +257,7 @@ struct DoctorSettingsTests {
         DoctorFixture.expect(await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 256)]), finds: wrong)
         let enough = await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 1160)])
         #expect(enough.findings.map(\.state) == [.ok])
+        let few = await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 40)])
+        #expect(few.failure?.description.contains("raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd)") == true)
     }
 }

@@ -54,14 +54,22 @@ struct DeadLetterTests {
         #expect(DeadLetter(key: nil, value: [1], headers: Array(damaged))?.tries == nil)
     }
 
-    private static let structured = [EventHeader("content-type", text: "application/cloudevents+json"), EventHeader("ce_expirytime", text: "x")]
+    private static let structured = [
+        EventHeader("content-type", text: "application/cloudevents+json"), EventHeader("ce_expirytime", text: "x"),
+    ]
 
     /// The headers and the value of an event; `EXPIRY` is its `expirytime`.
     @Test(
         arguments: [
-            ("binary", [EventHeader("ce_id", text: "1"), EventHeader("ce_expirytime", text: "EXPIRY")], #"{"a": 1}"#, true),
+            (
+                "binary", [EventHeader("ce_id", text: "1"), EventHeader("ce_expirytime", text: "EXPIRY")], #"{"a": 1}"#,
+                true
+            ),
             ("binary, any case", [EventHeader("CE_ExpiryTime", text: "EXPIRY"), EventHeader("n", [0xFF])], "", true),
-            ("the last of two", [EventHeader("ce_expirytime", text: "a"), EventHeader("ce_expirytime", text: "EXPIRY")], "{}", true),
+            (
+                "the last of two",
+                [EventHeader("ce_expirytime", text: "a"), EventHeader("ce_expirytime", text: "EXPIRY")], "{}", true
+            ),
             ("structured", structured, #" {"data":{"expirytime":"a"}, "expirytime" : "EXPIRY" ,"é":1.50 }"#, true),
             ("structured, the last of two", structured, #"{"expirytime":"a","expirytime":"EXPIRY"}"#, true),
             ("structured without one", structured, #"{"data":{"expirytime":"a"},"expirytime":null}"#, false),

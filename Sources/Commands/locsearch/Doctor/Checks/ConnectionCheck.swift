@@ -17,13 +17,26 @@ struct ConnectionCheck: DoctorCheck {
             }
         }
 
-        guard failures.isEmpty else {
-            return failures.map { failure in
-                let (text, cure) = (failure.description, Self.cure(for: failure.description))
-                return reached.isEmpty ? failed(text, cure: cure, code: failure.code) : warning(text, cure: cure)
+        guard reached.isEmpty else { return connected(to: reached, without: failures, examination.settings) }
+        // All addresses usually fail for one cause, so they share a line for each advice.
+        var cures: [(cure: String, failures: [Failure])] = []
+        for failure in failures {
+            let cure = Self.cure(for: failure.description)
+            if let index = cures.firstIndex(where: { $0.cure == cure && $0.failures[0].code == failure.code }) {
+                cures[index].failures.append(failure)
+            } else {
+                cures.append((cure, [failure]))
             }
         }
-        let settings = examination.settings
+        return cures.map { cure, failures in
+            failed(failures.map(\.description).joined(separator: "; "), cure: cure, code: failures[0].code)
+        }
+    }
+
+    private func connected(to reached: [String], without failures: [Failure], _ settings: Settings) -> [Finding] {
+        guard failures.isEmpty else {
+            return failures.map { warning($0.description, cure: Self.cure(for: $0.description)) }
+        }
         let user = settings["kafka.security.sasl.username"].map { " as \($0)" } ?? ""
         let login = settings.loginMechanism.map { "logged in\(user) by \($0)" } ?? "connected without a login"
         let trust = settings.securityProtocol.hasSuffix("ssl") ? ", and the broker's certificate is trusted" : ""
@@ -35,7 +48,11 @@ struct ConnectionCheck: DoctorCheck {
         if reason.contains("Failed to resolve") {
             return "correct kafka.bootstrapServers, or add the name to the DNS of this machine or container"
         }
-        if reason.contains("Connection refused") || reason.contains("no answer") {
+        if reason.contains("no answer") || reason.contains("nothing answers") {
+            return
+                "restart the broker if it is frozen, correct kafka.bootstrapServers, or open the port in the firewalls between"
+        }
+        if reason.contains("Connection refused") {
             return "start the broker, correct kafka.bootstrapServers, or open the port in the firewalls between"
         }
         return "see docs/access.md for each reason and what to check"

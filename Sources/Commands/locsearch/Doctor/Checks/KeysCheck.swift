@@ -20,7 +20,12 @@ struct KeysCheck: DoctorCheck {
         defer { loop.stop() }
 
         let http = HTTPTransport(loop: loop, configuration: examination.settings.http)
-        let trials = keys.services(examination.settings, http: http).compactMap { $0 as? any KeyTrial }
+        let all = keys.services(examination.settings, http: http).compactMap { $0 as? any KeyTrial }
+        let trials = all.filter { !examination.unreachable.contains($0.id.rawValue) }
+        if trials.isEmpty, !all.isEmpty {
+            await http.shutdown()
+            throw SkippedCheck("no provider with a key is reachable")
+        }
         guard !trials.isEmpty else { throw SkippedCheck("no provider has a key", cure: "set one: docs/settings.md") }
 
         let calls = trials.map { "\($0.id.rawValue): \($0.trialCall)" }.joined(separator: "\n  ")

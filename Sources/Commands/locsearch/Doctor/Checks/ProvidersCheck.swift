@@ -29,6 +29,7 @@ struct ProvidersCheck: DoctorCheck {
             let (finding, clock) = await look(
                 at: name, examination.settings.baseURL(of: provider), by: http, within: examination.timeout)
             findings.append(finding)
+            if finding.state == .failed { examination.unreachable.insert(name) }
             if let clock { examination.providerClocks.append((name, clock)) }
         }
         await http.shutdown()
@@ -57,6 +58,8 @@ struct ProvidersCheck: DoctorCheck {
     private static func cure(_ error: HTTPError) -> String {
         switch error.kind {
         case .dns: "correct the base URL or http.proxy, or add the name to DNS"
+        case .tls where error.description.contains("handshake"):
+            "write http:// in the base URL if the server has no TLS; otherwise check its TLS versions and http.proxy"
         case .tls: "http.caFile must contain the authority that signed the server's certificate, which may be a proxy's"
         case .connect: "allow this machine to connect there, or set http.proxy"
         case .timeout: "check the network, or set http.proxy"

@@ -22,6 +22,8 @@ struct FilesCheck: DoctorCheck {
     /// The files that a worker opens in addition to provider connections: the admin server's connections, librdkafka's
     /// connections for each client, and the program's own files.
     private static let (perLoop, others) = (32, 128)
+    /// With fewer files, a worker cannot start its servers and its Kafka clients.
+    private static let fewest = 64
 
     /// The hard limit on open files. A worker raises its soft limit to this value.
     private let limit: Int
@@ -35,11 +37,11 @@ struct FilesCheck: DoctorCheck {
             settings.integer("worker.concurrency") + settings.integer("worker.loops") * Self.perLoop + Self.others
         guard limit < needed else { return [ok("the limit is \(limit) open files, and up to \(needed) are needed")] }
 
-        return [
-            warning(
-                "the limit is \(limit) open files, but with worker.concurrency=\(settings.integer("worker.concurrency"))"
-                    + " up to \(needed) are needed",
-                cure: "raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd), or lower worker.concurrency")
-        ]
+        let text =
+            "the limit is \(limit) open files, but with worker.concurrency=\(settings.integer("worker.concurrency"))"
+            + " up to \(needed) are needed"
+        let cure = "raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd)"
+        return limit < Self.fewest
+            ? [failed(text, cure: cure)] : [warning(text, cure: cure + ", or lower worker.concurrency")]
     }
 }

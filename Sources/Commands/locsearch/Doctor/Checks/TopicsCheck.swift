@@ -18,13 +18,11 @@ struct TopicsCheck: DoctorCheck {
 
         let settings = examination.settings
         let (loops, requests) = (settings.integer("worker.loops"), settings.topics.requestTopics)
-        var findings: [Finding] = []
+        // A missing fleet topic is reported by `FleetCheck`.
+        var findings = missing(
+            topics.filter { $0.found == nil && roles.contains($0.topic.role) && $0.topic.role != .fleet }.map(\.topic))
         for topic in topics where roles.contains(topic.topic.role) {
-            guard let found = topic.found else {
-                // A missing fleet topic is reported by `FleetCheck`.
-                if topic.topic.role != .fleet { findings.append(missing(topic.topic)) }
-                continue
-            }
+            guard let found = topic.found else { continue }
             findings.append(contentsOf: look(at: topic.topic, found: found, configuration: topic.configuration))
         }
 
@@ -80,10 +78,16 @@ struct TopicsCheck: DoctorCheck {
             cure: "lower worker.loops, or add partitions to it")
     }
 
-    private func missing(_ topic: RecommendedTopic) -> Finding {
-        failed(
-            "\(topic.name) (topics.\(topic.role.rawValue)) does not exist, or this user may not see it",
-            cure: "create it with `locsearch topics create`, or grant this user Describe on it")
+    /// All missing topics share one line, because the cause is usually the same.
+    private func missing(_ topics: [RecommendedTopic]) -> [Finding] {
+        guard !topics.isEmpty else { return [] }
+        let names = topics.map { "\($0.name) (topics.\($0.role.rawValue))" }.joined(separator: ", ")
+        let (verb, them) = topics.count == 1 ? ("does", "it") : ("do", "them")
+        return [
+            failed(
+                "\(names) \(verb) not exist, or this user may not see \(them)",
+                cure: "create \(them) with `locsearch topics create`, or grant this user Describe on \(them)")
+        ]
     }
 
     // MARK: - One topic
