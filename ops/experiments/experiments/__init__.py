@@ -20,6 +20,7 @@ ORDER = [
     "rate_limit",
     "mixed_work",
     "daily_budget",
+    "month_budget",
     "resilience",
     "adaptive",
     "deadline",

@@ -103,7 +103,7 @@ def ask(lab: Lab, settings: dict, *command: str) -> list[dict]:
             "kafka.properties": f"fetch.wait.max.ms={lab.broker.fetch_wait_ms}",
         }
     )
-    answer = run_command([lab.options.locsearch, "budget", *(command or ["--json"])], own)
+    answer = run_command([lab.options.locsearch, "budget", *(command or ["--json"])], own | lab.clock_environment)
     if answer.returncode:
         raise RuntimeError(f"`locsearch budget` ended with {answer.returncode}: {answer.stderr.strip()}")
     return [] if command else [json.loads(line) for line in answer.stdout.splitlines()]

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from .processes import Processes, wait_until
 from .provider import Provider
 from .recorder import Recorder
 from .traffic import OffsetSampler, Reader, Sender, Topics, audit
+from .wall_clock import WallClock
 from .workers import Fleet, Watch, base_settings, environment, learn_variables, properties
 
 HERE = Path(__file__).parent.parent
@@ -63,6 +65,9 @@ class Lab:
     sender: Sender
     reader: Reader
     sampler: OffsetSampler
+    # This is there once move_clock() was called.
+    clock: WallClock
+    clock_environment: dict[str, str]
 
     def __init__(self, experiment: Experiment, options: Options, folder: Path):
         self.experiment, self.options, self.long = experiment, options, options.long
@@ -79,6 +84,7 @@ class Lab:
         self.fleets: list[Fleet] = []
         self.providers: list[Provider] = []  # Those that nobody else calls.
         self.compares_calls = True  # Not where workers run beside the fleets.
+        self.clock_environment = {}
         self._threads: list = []
 
     def __enter__(self) -> "Lab":
@@ -104,6 +110,11 @@ class Lab:
     @property
     def new_library(self) -> bool:
         return (self.options.library or self.experiment.library) == "new"
+
+    def move_clock(self, shown: datetime) -> None:
+        """Moves the wall clock of workers, providers, commands and the requests' timestamps. Call it before begin()."""
+        self.clock = WallClock(shown, self.folder)
+        self.clock_environment = self.clock.environment
 
     def begin(
         self,
@@ -131,6 +142,7 @@ class Lab:
         self.broker.create_topics({self.topics.requests: partitions, self.topics.fleet: 1, **self.outcome_topics})
         self.provider = Provider(self.options.provider) if self.options.provider else self.another_provider()
         self.sender = Sender(self.broker, self.topics, partitions, self.recorder)
+        self.sender.clock_ahead_ms = self.clock.ahead_s * 1000 if self.clock_environment else 0
         self.reader = self._observe(
             Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation, observe)
         )
@@ -145,7 +157,7 @@ class Lab:
         return {"session.timeout.ms": 2 * self.broker.session_ms}
 
     def another_provider(self) -> Provider:
-        self.providers.append(Provider.start(self.processes, self.options.locsearch))
+        self.providers.append(Provider.start(self.processes, self.options.locsearch, self.clock_environment))
         return self.providers[-1]
 
     def _observe(self, thread):
@@ -171,6 +183,7 @@ class Lab:
             self.recorder,
             chosen,
             brokers.newest_library() if self.new_library else None,
+            self.clock_environment,
         )
         self.fleets.append(self.fleet)
         self.watch = self._observe(Watch(self.fleet))

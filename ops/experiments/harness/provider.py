@@ -16,8 +16,9 @@ class Provider:
         self._before_reset: Counter = Counter()
 
     @classmethod
-    def start(cls, processes: Processes, command: str) -> "Provider":
-        process = processes.start("provider", [command, "simulate", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    def start(cls, processes: Processes, command: str, env: dict[str, str] | None = None) -> "Provider":
+        simulate = [command, "simulate", "--port", "0"]
+        process = processes.start("provider", simulate, env, stdout=subprocess.PIPE, text=True)
         return cls(next(word for word in first_line(process).split() if word.startswith("http")))
 
     # The members of the default profile that experiments change.

@@ -54,6 +54,7 @@ class Sender:
         self.topic, self.partitions, self.recorder = topics.requests, partitions, recorder
         self.refused = 0  # These were not acknowledged; the requests topic may hold them or not.
         self.produced = 0
+        self.clock_ahead_ms = 0  # Of the workers' wall clock, for timestamps.
         self.ended = False  # Makes `many` return.
         self._producer = Producer(
             {
@@ -82,6 +83,8 @@ class Sender:
         """Sends one record. `bad` says that it is no request, and `acknowledged` is called with its partition and
         offset. Without a partition, records go to all partitions in turn."""
         where = self.produced % self.partitions if partition is None else partition
+        if self.clock_ahead_ms and not timestamp_ms:
+            timestamp_ms = round(time.time() * 1000) + self.clock_ahead_ms
         self.produced += 1
 
         def delivered(error, message) -> None:

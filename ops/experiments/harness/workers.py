@@ -137,7 +137,16 @@ class Worker:
 class Fleet:
     """The workers of one experiment by number. A replacement has the number of the worker that it replaces."""
 
-    def __init__(self, command: str, processes: Processes, recorder: Recorder, settings: dict, library: Path | None):
+    def __init__(
+        self,
+        command: str,
+        processes: Processes,
+        recorder: Recorder,
+        settings: dict,
+        library: Path | None,
+        clock: dict[str, str] | None = None,
+    ):
+        self.clock = clock or {}
         self.command, self.processes, self.recorder, self.settings, self.library = (
             command,
             processes,
@@ -160,7 +169,7 @@ class Fleet:
         """Starts a worker. `more` are settings of this one alone, with their dots written as `__`."""
         port = free_port()
         own = {name.replace("__", "."): value for name, value in more.items()}
-        env = environment({**self.settings, **own, "admin.port": port})
+        env = environment({**self.settings, **own, "admin.port": port}) | self.clock
         if self.library:
             env["LD_LIBRARY_PATH"] = str(self.library)
         self.started += 1
