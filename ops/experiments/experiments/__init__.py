@@ -18,6 +18,7 @@ ORDER = [
     "supersede",
     "dead_letters",
     "rate_limit",
+    "method_quota",
     "mixed_work",
     "daily_budget",
     "month_budget",
