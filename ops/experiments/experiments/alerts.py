@@ -732,7 +732,7 @@ EXPERIMENTS = [
         "alerts",
         "each alert is provoked, fires and clears, on rules whose durations are divided by 60",
         run,
-        seconds=(540, 540),
+        seconds=(660, 660),
         alone=True,
     )
 ]
