@@ -151,7 +151,7 @@ enum StatusText {
             let isReady = summary.answersWithErrors.map { "answers with errors: \($0)" } ?? "ready"
             let state = summary.isReady ? isReady : "not ready: \(summary.notReady ?? "no reason given")"
             table.add([
-                summary.host ?? "-", state, summary.inFlight.grouped, summary.partitionCount.grouped,
+                summary.name ?? "-", state, summary.inFlight.grouped, summary.partitionCount.grouped,
                 summary.version ?? "-",
                 worker.url,
             ])
@@ -189,7 +189,7 @@ enum StatusText {
             json.objects("workerStates", of: workers) { worker, json in
                 let summary = WorkerSummary(worker)
                 json.member("url", worker.url)
-                json.member("host", summary?.host)
+                json.member("host", summary?.name)
                 json.member("version", summary?.version)
                 json.member("ready", summary?.isReady ?? false)
                 json.member("problem", summary?.notReady ?? summary?.answersWithErrors ?? worker.problem)

@@ -8,8 +8,8 @@ struct WorkerSummary: Decodable, Sendable {
         let partition: Int32
     }
 
-    /// The name of its machine or pod; `nil` if the status does not contain it.
-    let host: String?
+    /// Its name, or that of its machine or pod; `nil` if the status contains neither.
+    let name: String?
     let version: String?
     let isReady: Bool
     /// Why it takes no requests.
@@ -23,12 +23,14 @@ struct WorkerSummary: Decodable, Sendable {
     let providers: [PipelineReport.Provider]
 
     private enum Key: String, CodingKey {
-        case host, version, ready, notReady, answersWithErrors, inFlight, assignment, lastOutcomes, providers
+        case name, host, version, ready, notReady, answersWithErrors, inFlight, assignment, lastOutcomes, providers
     }
 
     init(from decoder: any Decoder) throws {
         let status = try decoder.container(keyedBy: Key.self)
-        host = try status.decodeIfPresent(String.self, forKey: .host)
+        name =
+            try status.decodeIfPresent(String.self, forKey: .name)
+            ?? status.decodeIfPresent(String.self, forKey: .host)
         version = try status.decodeIfPresent(String.self, forKey: .version)
         isReady = try status.decode(Bool.self, forKey: .ready)
         notReady = try status.decodeIfPresent(String.self, forKey: .notReady)

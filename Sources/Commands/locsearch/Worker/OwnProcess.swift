@@ -32,4 +32,21 @@ enum HostName {
         let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }()
+
+    /// The name of this worker process: the machine's, or for a second worker of the machine `NAME-2`, and so on.
+    static let worker: String? = own.map { own in
+        (1...99).lazy.map { $0 == 1 ? own : "\(own)-\($0)" }.first(where: reserve) ?? own
+    }
+
+    /// Returns false if another process has the name. Otherwise this process keeps it until its end.
+    private static func reserve(_ name: String) -> Bool {
+        // A name in Linux's abstract namespace belongs to one socket. Elsewhere `bind` fails for another reason.
+        let address = [UInt8(AF_UNIX), 0, 0] + Array("locsearch-worker/\(name)".utf8)
+        let socket = socket(AF_UNIX, NetworkAddress.streamSocket, 0)
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        let isBound = unsafe address.withUnsafeBytes {
+            unsafe bind(socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+        }
+        return isBound || errno != EADDRINUSE
+    }
 }

@@ -46,9 +46,9 @@ struct WorkerAssembly: Sendable {
 
         var (consumer, producer) = (try settings.consumer(), try settings.producer())
         // Brokers show this name for a group's members. librdkafka's default is the same for all of them.
-        if let host = HostName.own {
-            consumer.properties["client.id"] = consumer.properties["client.id"] ?? host
-            producer.properties["client.id"] = producer.properties["client.id"] ?? host
+        if let name = HostName.worker {
+            consumer.properties["client.id"] = consumer.properties["client.id"] ?? name
+            producer.properties["client.id"] = producer.properties["client.id"] ?? name
         }
         consumer.statisticsInterval = Self.statisticsInterval
         producer.statisticsInterval = consumer.statisticsInterval
@@ -56,7 +56,7 @@ struct WorkerAssembly: Sendable {
         instance = consumer.groupInstanceID ?? Self.name(digits: 32, by: &random)
 
         var configuration = settings.worker()
-        configuration.name = HostName.own
+        configuration.name = HostName.worker
         var lanes = LaneAssembly(
             configuration, name: Self.name(digits: 12, by: &random), policies: settings.policies,
             meters: WorkerMeters(topics: configuration.topics, group: consumer.groupID), log: log)
@@ -65,7 +65,7 @@ struct WorkerAssembly: Sendable {
             lanes.makeBudgets = { loop in settings.budgetPolicy(wallTime: { loop.wallNow }, log: log) }
         }
         lanes.controls = ControlPolicy(
-            worker: HostName.own ?? "worker", concurrency: configuration.concurrency, loops: configuration.loops,
+            worker: HostName.worker ?? "worker", concurrency: configuration.concurrency, loops: configuration.loops,
             rates: settings.policies.compactMapValues { $0.rateLimit?.perSecond },
             setLogLevel: { LineLogHandler.setLevelForAll($0.flatMap { Logger.Level(rawValue: $0) }) })
         lanes.tracing = traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }

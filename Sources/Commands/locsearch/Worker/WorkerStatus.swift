@@ -141,6 +141,7 @@ struct WorkerStatus: AdminSource {
 
         let text = JSONWriter.objectText(capacity: 1024) { json in
             json.member("host", HostName.own)
+            json.member("name", HostName.worker)
             json.member("version", Version.current)
             json.member("ready", notReady == nil)
             json.member("notReady", notReady)
