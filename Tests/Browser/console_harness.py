@@ -86,7 +86,7 @@ class ConsoleHarness:
             }
         return settings
 
-    def console(self, name: str = "console", **settings: str) -> "Console":
+    def console(self, name: str = "console", **settings: str | None) -> "Console":
         return Console(self, name, settings)
 
     def produce(
@@ -108,17 +108,19 @@ class ConsoleHarness:
 class Console:
     """One console, which can be killed and started anew at the same address."""
 
-    def __init__(self, harness: ConsoleHarness, name: str, settings: dict[str, str]):
+    def __init__(self, harness: ConsoleHarness, name: str, settings: dict[str, str | None]):
         self.harness, self.name = harness, name
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.settings = {
+        given = {
             "KAFKA_BOOTSTRAP_SERVERS": harness.bootstrap,
             "CONSOLE_PORT": str(self.port),
             "CONSOLE_WORKERS": harness.worker,
             "CONSOLE_PICTURE_BASE_URL": harness.provider + "/pictures",
             **settings,
         }
+        # None: not set.
+        self.settings = {name: value for name, value in given.items() if value is not None}
         self.start()
 
     def start(self) -> None:

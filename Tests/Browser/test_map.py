@@ -1,7 +1,7 @@
 """The map of tiles, and the console that wants a token. Both are settings of one more console."""
 
 import pytest
-from browser import search_url
+from browser import DESKTOP, PHONE, search_url
 from console_harness import Tiles
 
 TOKEN = "Zq7console+token"
@@ -105,6 +105,42 @@ def test_map_without_tiles_shows_land_and_water(browser, console, theme):
     assert not is_water(window.run(COLOUR, 35.3, 140.2)), "the peninsula of Boso"
     window.wait_for_text("#map-attribution", "Natural Earth")
     assert window.axe() == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE, (900, 700)])
+def test_console_without_a_simulator_says_what_adds_streets_in_one_line(browser, harness, allowed, size):
+    console = harness.console(f"console-plain-{size[0]}", CONSOLE_PICTURE_BASE_URL=None)
+    allowed["hosts"].add(console.url)
+    window = browser.window(search_url(console), size)
+    window.wait_for_text("#map-attribution", "Natural Earth · console.tileURL adds streets")
+    credit = "const credit = document.getElementById('map-attribution');"
+    assert window.run(credit + "return credit.scrollWidth <= credit.clientWidth && credit.clientHeight < 24")
+
+
+def test_console_with_a_simulator_shows_its_streets(browser, console):
+    window = browser.window(search_url(console))
+    window.wait_for_text("#map-attribution", "Natural Earth")
+    asked = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/streets/')).length"
+    window.wait(lambda: window.run(asked) > 0, "streets")
+
+
+def test_nothing_covers_an_info_window_on_a_phone(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper"), PHONE)
+    window.wait_for("#map canvas.ground[data-state=drawn]")
+    window.search()
+    count = len(window.wait_for_places())
+    # The topmost element at points in the whole window but its round corners, after the map has moved.
+    covered = '''
+        const info = document.querySelector(".info");
+        const { left, top, width, height } = info.getBoundingClientRect();
+        const at = [0.07, 0.25, 0.5, 0.75, 0.93];
+        return at.flatMap((x) => at.map((y) => document.elementFromPoint(left + x * width, top + y * height)))
+          .filter((element) => !info.contains(element)).map((element) => element?.className ?? "outside")'''
+    for number in range(0, count, 3):
+        window.run("document.querySelectorAll('.marker')[arguments[0]].click()", number)
+        name = window.texts("#places .place-name")[number]
+        window.wait_for_text(".info .info-name", name)
+        window.wait_for_value(lambda: window.run(covered), [], f"what covers the info window of {name}")
 
 
 def test_lakes_and_inland_seas_are_water(browser, console):

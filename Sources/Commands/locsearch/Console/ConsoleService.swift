@@ -28,13 +28,14 @@ final class ConsoleService: Sendable {
     /// Returns once the page can be opened.
     /// - Parameters:
     ///   - demo: the controls of the demo; `nil` if the console does not belong to one.
-    ///   - streets: the streets of the simulated world; `nil` if the places are real.
     /// - Throws: `SettingsError`, or a `Failure` that names the broker or `console.port`.
     init(
-        _ settings: Settings, demo: (any DemoPanel)? = nil, streets: StreetMap? = nil, log: Logger
+        _ settings: Settings, demo: (any DemoPanel)? = nil, log: Logger
     ) async throws {
         var configuration = try settings.console()
-        if let streets {
+        // Only a simulator replaces pictures, and its places are on invented streets.
+        if settings["console.pictureBaseURL"] != nil {
+            let streets = StreetMap()
             configuration.streets = { row, column in streets.block(row: row, column: column) }
         }
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)

@@ -126,12 +126,12 @@ struct DemoStack: Sendable {
     func startConsole(showing state: DemoState, panel: any DemoPanel) async throws -> ConsoleService {
         let settings = try options.load(defaults: defaults.merging(state.settings) { $1 })
         do {
-            return try await ConsoleService(settings, demo: panel, streets: StreetMap(), log: log)
+            return try await ConsoleService(settings, demo: panel, log: log)
         } catch let failure as Failure where failure.code == Failure.configuration && settings.isDefault("console.port")
         {
             let other = defaults.merging(state.settings) { $1 }.merging(["console.port": "0"]) { $1 }
             return try await ConsoleService(
-                try options.load(defaults: other), demo: panel, streets: StreetMap(), log: log)
+                try options.load(defaults: other), demo: panel, log: log)
         }
     }
 

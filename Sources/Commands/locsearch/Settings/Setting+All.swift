@@ -285,7 +285,7 @@ extension Setting {
             Setting("console.googleMapsKey", .text, isSecret: true):
                 "Google Maps key; every page receives it, so restrict it to the console's address",
             Setting("console.pictureBaseURL", .url(canBeOff: false)):
-                "base URL from which pictures of places are fetched instead, such as a simulator's",
+                "simulator's base URL of pictures, which replaces the providers'; the map then shows the simulator's streets",
             Setting(
                 "console.terms", .choice(ContentTerms.allCases.map(\.rawValue)), default: console.terms.rawValue):
                 "Google's terms to follow: eea, for a billing address in the EEA, shows only positions and place ids of its places",

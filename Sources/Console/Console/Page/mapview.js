@@ -18,7 +18,9 @@ export class MapView {
   constructor(map, actions) {
     this.#map = map;
     this.#actions = actions;
-    setText(document.getElementById("map-attribution"), map.attribution);
+    const credit = document.getElementById("map-attribution");
+    setText(credit, map.attribution);
+    credit.title = map.attribution;
     document.getElementById("zoom-in").addEventListener("click", () => this.#zoom(1));
     document.getElementById("zoom-out").addEventListener("click", () => this.#zoom(-1));
     document.getElementById("map").addEventListener("keydown", (event) => this.#key(event));
@@ -130,18 +132,14 @@ export class MapView {
     const { width, height } = this.#map.size();
     const half = element.offsetWidth / 2 + MARGIN;
     const top = y - element.offsetHeight - 56 - MARGIN;
-    const right = this.#covered();
+    const card = document.getElementById("detail");
+    const right = card.hidden || matchMedia("(max-width: 760px)").matches ? 0 : card.offsetWidth + MARGIN;
+    // The window ends 50 pixels above its place, and has to end above the button at the bottom.
+    const button = document.querySelector(".search-here").offsetTop;
 
     const moveX = x - half < 0 ? x - half : Math.max(0, x + half - (width - right));
-    const moveY = top < 0 ? top : Math.max(0, y + MARGIN - height);
+    const moveY = top < 0 ? top : Math.max(0, y + MARGIN - height, y - 50 - button);
     if (moveX || moveY) this.#map.panBy(moveX, moveY);
-  }
-
-  /** Returns the covered width of the map's right side, in pixels: by the card of the selected place, on a phone by the zoom buttons. */
-  #covered() {
-    if (matchMedia("(max-width: 760px)").matches) return document.getElementById("zoom-in").offsetWidth;
-    const card = document.getElementById("detail");
-    return card.hidden ? 0 : card.offsetWidth + MARGIN;
   }
 
   /** Draws the circle of the present search, and a dashed one for the next search if it differs. */

@@ -6,6 +6,7 @@ import { moveByPointer } from "./gestures.js";
 import { Ground } from "./ground.js";
 import { metersPerPixel, project, unproject } from "./mercator.js";
 import { WORLD } from "./shapes.js";
+import { t } from "./text.js";
 import { Tiles } from "./tiles.js";
 
 const ZOOM = { least: 3, most: 20 };
@@ -36,7 +37,7 @@ export class OutlineMap {
 
   /** `hasStreets`: the console has the streets of a simulated world. `tiles`: {url, maxZoom, attribution}, if there are any. */
   constructor(container, { view, onMove, tiles, hasStreets = false }) {
-    this.attribution = tiles?.attribution ?? "Natural Earth";
+    this.attribution = tiles?.attribution ?? (hasStreets ? "Natural Earth" : t("map.no-streets"));
     if (tiles) this.#tiles = new Tiles(tiles);
     this.#view = view;
     this.#onMove = onMove;
