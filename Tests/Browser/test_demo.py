@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from browser import DESKTOP, Keys, fresh_session
+from browser import DESKTOP, PHONE, Keys, fresh_session
 from console_harness import running_demo
 from test_accessibility import check_all_looks
 
@@ -48,7 +48,7 @@ def traffic(browser, demo):
     window.wait(lambda: ready(window) == "2 of 2 ready", "both workers", within=UNTIL_FORMED)
     asked = ("hotpepper", "google-places")
     window.wait(
-        lambda: all("Breaker closed" in text for name in asked for text in providers(window, name)),
+        lambda: all("answering" in text for name in asked for text in providers(window, name)),
         "breakers that are closed",
         within=UNTIL_CLOSED,
     )
@@ -115,7 +115,7 @@ def latency(window) -> float:
 
 def kept(window) -> int:
     """How many outcomes have come."""
-    return int((re.search(r"of the newest ([\d,]+)", window.text("#outcomes-shown")) or [0, "0"])[1].replace(",", ""))
+    return int((re.search(r"The newest (?:[\d,]+ of )?([\d,]+)", window.text("#outcomes-shown")) or [0, "0"])[1].replace(",", ""))
 
 
 def test_trickle_moves_charts_and_table_and_can_be_switched_off(traffic):
@@ -153,7 +153,7 @@ def test_slow_provider_shows_in_latency(browser, demo, traffic):
 def test_failing_provider_opens_its_breaker_which_closes_again(browser, demo, traffic):
     switch(traffic, "failing-provider", True)
     traffic.wait(
-        lambda: all("Breaker open" in text for text in providers(traffic, "hotpepper")),
+        lambda: all("resting" in text for text in providers(traffic, "hotpepper")),
         "the breakers of both workers",
         within=UNTIL_OPEN,
     )
@@ -167,7 +167,7 @@ def test_failing_provider_opens_its_breaker_which_closes_again(browser, demo, tr
     traffic.use()
     switch(traffic, "failing-provider", False)
     traffic.wait(
-        lambda: all("Breaker closed" in text for text in providers(traffic, "hotpepper")),
+        lambda: all("answering" in text for text in providers(traffic, "hotpepper")),
         "breakers that are closed",
         within=UNTIL_CLOSED,
     )
@@ -196,7 +196,7 @@ def test_key_that_google_does_not_take_shuts_it_until_there_is_another(browser, 
     traffic.use()
     switch(traffic, fault, False)
     traffic.wait(
-        lambda: all("Breaker closed" in text for text in providers(traffic, "google-places")),
+        lambda: all("answering" in text for text in providers(traffic, "google-places")),
         "breakers that are closed",
         within=UNTIL_CLOSED,
     )
@@ -283,6 +283,23 @@ def test_panel_is_driven_by_the_keyboard_and_leads_to_what_it_speaks_of(browser,
     traffic.wait_for("#demo-refused-key")
 
 
+def test_each_page_leads_to_all_others_and_to_the_panel(traffic, demo):
+    for path in ("/", "/traffic", "/request", "/dead-letters"):
+        traffic.driver.get(demo.url + path)
+        traffic.wait_for(".demo-open")
+        assert traffic.texts(".views a") == ["Search", "Traffic", "Request", "Dead letters"]
+        traffic.wait_for_result("return document.querySelector('[aria-current=page]').getAttribute('href')", path)
+        traffic.emulate(PHONE, "light")
+        width = "const views = document.querySelector('.views'); return views.scrollWidth - views.clientWidth"
+        assert traffic.run(width) == 0, f"all views are seen on {path}"
+        traffic.emulate(DESKTOP, "light")
+
+
+def test_two_workers_of_one_machine_have_different_names(traffic):
+    names = traffic.texts(".worker-name strong")
+    assert len(set(names)) == 2 and names[0].split("-")[0] == names[1].split("-")[0], names
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_panel_is_usable_by_all(browser, demo, traffic, language):
     if language == "ja":
@@ -299,7 +316,7 @@ def test_panel_is_usable_by_all(browser, demo, traffic, language):
 def test_other_consoles_have_neither_panel_nor_route(browser, harness, allowed):
     console = harness.console("console-of-no-demo")
     allowed["hosts"].add(console.url)
-    for path in ("/", "/traffic"):
+    for path in ("/", "/traffic", "/request", "/dead-letters"):
         window = browser.window(console.url + path)
         window.wait_for_result(
             "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => "

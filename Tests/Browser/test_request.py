@@ -116,6 +116,19 @@ def test_page_is_reached_from_search_traffic_and_dead_letters(browser, console, 
     assert "Its dead letter" in life(window)
 
 
+def test_recent_requests_are_listed_until_one_is_looked_up(browser, console):
+    ids = [console.send(fresh_session(), provider="hotpepper", keyword=word) for word in ("cafe", "fault:503")]
+    window = browser.window(console.url + "/request")
+    window.wait(lambda: all(id in window.text("#recent-rows") for id in ids), "both requests")
+    assert "upstream-unavailable" in window.text("#recent-rows")
+    number = window.texts("#recent-rows .life-link").index(ids[1])
+    window.click("#recent-rows .life-link", number)
+    window.wait_for(".life .phases .is-failed")
+    assert ids[1] in life(window) and not window.is_seen("#recent")
+    window.driver.back()
+    window.wait_for("#recent-rows li")
+
+
 def test_id_that_nobody_knows_says_what_was_read(browser, console):
     window = browser.window(f"{console.url}/request?id={quote('<img src=x>')}")
     window.wait_for_text("#life-note p", "This id was not found in the records that were read:")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
-from browser import fresh_session
+from browser import DESKTOP, PHONE, fresh_session
 from console_harness import SHINJUKU
 
 
@@ -61,7 +61,7 @@ def test_outcome_is_found_by_its_trace(window, harness):
 
     window.fill("#filter-text", trace[4:])
     window.wait(
-        lambda: len(found := rows(window)) == 1 and mark in found[0] and trace[:8] in found[0],
+        lambda: len(found := rows(window)) == 1 and mark in found[0] and trace[-8:] in found[0],
         "the outcome of that trace alone",
     )
 
@@ -100,7 +100,7 @@ def test_record_shows_headers_body_and_where_its_request_is(window, console):
 
 def test_workers_and_rates_are_drawn(window, console, harness):
     address = harness.worker.removeprefix("http://")
-    for words in (address, "Ready", "hotpepper", "Breaker closed", "of 100,000"):
+    for words in (address, "Ready", "hotpepper", "answering", "of 100,000"):
         window.wait(lambda: words in window.text(".worker"), f"{words} on the worker's card")
 
     window.wait(lambda: re.search(r"\d", window.text("#rate-legend strong")), "a rate")
@@ -191,7 +191,9 @@ def test_fleet_stands_on_top_and_says_over_what_window(window, console):
     window.click("#fleet-partitions summary")
     window.wait_for_count("#fleet-rows tr", 2)
     # A worker is called by its machine, its address stands below.
-    assert window.text(".worker-name strong") == socket.gethostname()
+    assert window.text(".worker-name strong").startswith(socket.gethostname())
+    state = window.run("return document.querySelector('.providers .code').title")
+    assert state == "Circuit breaker: closed", "the field's word is in the tooltip"
 
 
 def test_card_counts_dead_letters_and_leads_to_them(window, harness):
@@ -322,6 +324,61 @@ def test_each_column_is_seen_as_a_whole(browser, console, harness, width):
         const cells = [...document.querySelectorAll('.rows th, .rows td:not(.name)')];
         return cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.innerText)""")
     assert cut == [], "headings, codes and figures are whole"
+
+
+def test_table_shows_the_ends_of_ids_and_no_empty_column(window, harness):
+    mark = fresh_session()
+    request = {"requestId": f"{mark}-{'long' * 20}-end", "provider": "hotpepper", "location": SHINJUKU}
+    harness.produce("requested", request, mark)
+    window.fill("#filter-text", mark)
+    window.wait_for_count("#rows tr", 1)
+    cell = "const cell = document.querySelector('#rows td:nth-child(9)'), text = cell.querySelector('bdi');"
+    places = "const [inner, outer] = [text.getBoundingClientRect(), cell.getBoundingClientRect()];"
+    assert window.run(cell + "return text.textContent").endswith("-end")
+    assert window.run(cell + places + "return inner.right <= outer.right && inner.left < outer.left"), "its end is seen"
+    assert "Trace" not in window.texts("th:not([hidden])") and "Request" in window.texts("th:not([hidden])")
+
+    headers = [("traceparent", f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01".encode())]
+    harness.produce("requested", request, mark, headers)
+    window.wait_for_count("#rows tr", 2)
+    window.wait(lambda: "Trace" in window.texts("th:not([hidden])"), "the column, which is not empty any more")
+    window.wait(lambda: re.fullmatch(r"2 of [\d,]+ kept match", window.text("#outcomes-shown")), "how many match")
+    window.click("#filter-clear")
+    window.wait(lambda: re.match(r"The newest \d+", window.text("#outcomes-shown")), "which outcomes these are")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE, (1000, 800)])
+def test_no_filter_is_clipped(window, size):
+    window.emulate(size, "light")
+    for code in ("", "upstream-unavailable"):
+        window.run("document.getElementById('filter-code').value = arguments[0]", code)
+        clipped = window.run('''
+            const ink = document.createElement("canvas").getContext("2d");
+            return [...document.querySelectorAll(".filters select, .filters input")].filter((field) => {
+              ink.font = getComputedStyle(field).font;
+              const text = field.selectedOptions?.[0].text ?? field.placeholder;
+              return ink.measureText(text).width + 24 > field.clientWidth;
+            }).map((field) => field.id)''')
+        assert clipped == []
+
+
+def test_latency_axis_is_readable_after_an_outlier_and_after_a_gap(window):
+    show = '''
+        const [done, ages] = [arguments[1], arguments[0]];
+        import("/assets/charts.js").then(({ Charts }) => {
+          const now = Date.now();
+          const rate = ([seconds, latency]) => ({ at: new Date(now - seconds * 1000).toISOString(), completed: 1, failed: 0,
+            latencyMs: { p50: latency, p95: latency, p99: latency } });
+          new Charts().add(ages.map(rate));
+          done([...document.querySelectorAll("#latency-chart text")].map((text) => text.textContent));
+        });'''
+    quick = [[age, 40] for age in range(60, -1, -1)]
+    outlier = window.driver.execute_async_script(show, [[61, 60_000], *quick])
+    assert "80 ms" in outlier and "earlier peak 1 min" in outlier, outlier
+    newest = window.driver.execute_async_script(show, [*quick[:-1], [0, 60_000]])
+    assert "1 min" in newest and not any("peak" in text for text in newest), newest
+    gap = window.driver.execute_async_script(show, [[3600, 60_000], *quick])
+    assert "1 min ago" in gap and not any("peak" in text for text in gap), gap
 
 
 def test_history_is_in_the_order_of_its_times(browser, harness, allowed):

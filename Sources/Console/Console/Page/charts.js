@@ -6,12 +6,20 @@ import { clock, duration, number, t } from "./text.js";
 const SECONDS = 300;
 /** The minimum width of the chart in seconds, for a console that has just started. */
 const LEAST_SECONDS = 60;
+/** The newest seconds, which an axis always covers. An older peak that is this many times higher than most values is cut. */
+const [NEWEST_SECONDS, PEAK] = [15, 2];
 const SPACE = { left: 54, right: 8, top: 10, bottom: 22 };
 
 /** Returns the smallest round number that is not below `value`. Half of it is round as well. */
 function roundedUp(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
   return [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
+}
+
+/** Returns the value up to which an axis is readable: after a pause, a few old values must not flatten all others. */
+function readable(values, newest) {
+  const most = values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.9)] ?? 0;
+  return Math.max(...newest, Math.min(Math.max(...values, 0), PEAK * most));
 }
 
 class Chart {
@@ -23,15 +31,17 @@ class Chart {
   #format;
   #rates = [];
   #describe;
+  #cutsPeaks;
 
   /** `series`: {name, label, value(rate)}; `format` formats an axis value; `describe(rates)` returns a summary in words. */
-  constructor(name, { series, format, describe }) {
+  constructor(name, { series, format, describe, cutsPeaks = false }) {
     this.#frame = document.getElementById(`${name}-chart`);
     this.#legend = document.getElementById(`${name}-legend`);
     this.#window = document.getElementById(`${name}-window`);
     this.#series = series;
     this.#format = format;
     this.#describe = describe;
+    this.#cutsPeaks = cutsPeaks;
     this.#frame.replaceChildren(this.#drawing);
     this.#legend.replaceChildren(...series.map(({ name }) => el("li", { class: `key ${name}` }, el("span", {}), " ", el("strong", {}))));
 
@@ -46,13 +56,17 @@ class Chart {
     const last = rates.length > 0 ? Date.parse(rates.at(-1).at) : Date.now();
     const seconds = Math.max(LEAST_SECONDS, rates.length > 0 ? (last - Date.parse(rates[0].at)) / 1000 : 0);
     const x = (rate) => width - SPACE.right - ((last - Date.parse(rate.at)) / 1000 / seconds) * (width - SPACE.left - SPACE.right);
-    const values = rates.flatMap((rate) => this.#series.map(({ value }) => value(rate) ?? 0));
-    const top = roundedUp(Math.max(...values, 0) || 1);
-    const y = (value) => height - SPACE.bottom - (value / top) * (height - SPACE.top - SPACE.bottom);
+    const valuesOf = (rates) => rates.flatMap((rate) => this.#series.map(({ value }) => value(rate))).filter(Number.isFinite);
+    const values = valuesOf(rates);
+    const newest = valuesOf(rates.filter(({ at }) => last - Date.parse(at) < NEWEST_SECONDS * 1000));
+    const top = roundedUp((this.#cutsPeaks ? readable(values, newest) : Math.max(...values, 0)) || 1);
+    const y = (value) => height - SPACE.bottom - Math.min(value / top, 1) * (height - SPACE.top - SPACE.bottom);
+    const peak = Math.max(...values, 0);
+    const cut = peak > top && svg("text", { class: "peak", x: width - SPACE.right, y: SPACE.top + 13, "text-anchor": "end" }, t("chart.peak", { value: this.#format(peak) }));
 
     setAttribute(this.#drawing, "viewBox", `0 0 ${width} ${height}`);
     setAttribute(this.#drawing, "aria-label", rates.length > 0 ? this.#describe(rates) : t("chart.waiting"));
-    this.#drawing.replaceChildren(...this.#axes({ width, height, top, y, seconds }), ...this.#lines(rates, { x, y }));
+    this.#drawing.replaceChildren(...this.#axes({ width, height, top, y, seconds }), ...this.#lines(rates, { x, y }), ...(cut ? [cut] : []));
     this.#label(this.#newest(rates));
   }
 
@@ -112,6 +126,7 @@ export class Charts {
   #latency = new Chart("latency", {
     series: ["p50", "p95", "p99"].map((name) => ({ name, label: () => name, value: ({ latencyMs }) => latencyMs?.[name] })),
     format: (value) => duration(value),
+    cutsPeaks: true,
     describe: (rates) => {
       const newest = rates.findLast(({ latencyMs }) => latencyMs)?.latencyMs;
       return t("chart.latency", { minutes: SECONDS / 60, ...Object.fromEntries(["p50", "p95", "p99"].map((name) => [name, duration(newest?.[name])])) });
@@ -120,7 +135,9 @@ export class Charts {
 
   /** Adds seconds. The first event of a connection has those of the last minutes. */
   add(rates) {
-    this.#rates = [...this.#rates.filter(({ at }) => at < rates[0].at), ...rates].slice(-SECONDS);
+    // After a pause of the console, the seconds before it may be old.
+    const oldest = Date.parse(rates.at(-1).at) - SECONDS * 1000;
+    this.#rates = [...this.#rates.filter(({ at }) => at < rates[0].at), ...rates].filter(({ at }) => Date.parse(at) > oldest);
     this.#rate.draw(this.#rates);
     this.#latency.draw(this.#rates);
   }

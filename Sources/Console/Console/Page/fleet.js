@@ -110,7 +110,7 @@ function content({ url, reachable, problem, status }) {
   const [kind, word] = !reachable ? ["bad", "worker.away"] : status?.draining ? ["mild", "worker.draining"] : status?.answersWithErrors ? ["bad", "worker.errors"] : status?.ready ? ["good", "worker.ready"] : ["bad", "worker.not-ready"];
   const reason = reachable ? status?.notReady ?? status?.answersWithErrors ?? status?.deliveryProblem : problem;
   return [
-    el("div", { class: "worker-head" }, name(url, status?.host), el("span", { class: `code ${kind}` }, t(word))),
+    el("div", { class: "worker-head" }, name(url, status?.name ?? status?.host), el("span", { class: `code ${kind}` }, t(word))),
     reason && el("p", { class: "worker-problem", dir: "auto" }, shortened(reason, 300)),
     status?.commitOverdueSeconds > 0 && el("p", { class: "worker-problem" }, t("commit.overdue", { wait: duration(status.commitOverdueSeconds * 1000) })),
     reachable && status && workerFigures(status),
@@ -163,7 +163,7 @@ function provider({ provider: name, breaker, breakerReason, openForSeconds, paus
   ].filter(Boolean);
   return el("li", {},
     el("span", { class: "provider-name" }, shortened(name, 40)),
-    el("span", { class: `code ${kind}` }, `${t("breaker")} ${named("breaker", breaker)}`),
+    el("span", { class: `code ${kind}`, title: t("breaker.term", { state: breaker }) }, named("breaker", breaker)),
     el("span", { class: "provider-facts" }, facts.join(" · ")),
     budgets.length > 0 && el("ul", { class: "budgets" }, ...budgets.filter(({ account }) => !account.includes("/free")).map(budget)));
 }

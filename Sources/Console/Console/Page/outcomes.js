@@ -1,7 +1,7 @@
 // The table of outcomes: the newest on top, filtered, and limited, because a day's traffic does not fit on a screen.
 
 import { el, setAttribute, setText, syncChildren } from "./dom.js";
-import { clock, duration, named, number, shortened, t } from "./text.js";
+import { clock, duration, ending, named, number, shortened, t } from "./text.js";
 
 const KEPT = 5000;
 const ROWS = 200;
@@ -98,11 +98,21 @@ export class OutcomeTable {
       items: shown, key: ({ id }) => String(id), make: (outcome) => this.#row(outcome),
       update: (row) => row.classList.toggle("is-open", row.dataset.key === this.#openId),
     });
+    this.#hideEmptyColumns();
 
-    const counts = { shown: number(matching.length), kept: number(source.length) };
-    setText(document.getElementById("outcomes-shown"), source.length > 0 ? t("outcomes.shown", counts) : "");
+    const counts = { shown: number(matching.length), kept: number(source.length), rows: number(shown.length) };
+    const extent = matching.length < source.length ? "outcomes.shown" : shown.length < source.length ? "outcomes.cut" : "outcomes.newest";
+    setText(document.getElementById("outcomes-shown"), source.length > 0 ? t(extent, counts) : "");
     setText(document.getElementById("no-outcomes"), source.length === 0 ? t("outcomes.none") : shown.length === 0 ? t("outcomes.no-match", counts) : "");
     this.#drawPause();
+  }
+
+  #hideEmptyColumns() {
+    const rows = [...this.#body.rows];
+    for (const [column, heading] of [...this.#body.parentElement.tHead.rows[0].cells].entries()) {
+      heading.hidden = rows.length > 0 && rows.every((row) => ["", "–"].includes(row.cells[column].textContent));
+      for (const row of rows) row.cells[column].hidden = heading.hidden;
+    }
   }
 
   #drawPause() {
@@ -116,7 +126,8 @@ export class OutcomeTable {
 
   #row(outcome) {
     const { id, at, code, operation, provider, places, waitedMs, workedMs, sessionId, requestId, traceId } = outcome;
-    const name = (value, length = 64) => el("td", { class: "name" }, el("bdi", { title: shortened(value, 160) }, shortened(value ?? "", length)));
+    // Ids often begin alike, so their ends are shown.
+    const name = (value, length) => el("td", { class: "name" }, el("bdi", { title: shortened(value, 160) }, ending(value, length)));
     const label = t("record.open", { id: shortened(requestId ?? id, 60) });
     return el("tr", {},
       el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${clock(at)} ${label}` }, clock(at, { milliseconds: true }))),

@@ -3,10 +3,16 @@
 import { getLives } from "./api.js";
 import { el, setText } from "./dom.js";
 import { lifeCard } from "./life.js";
-import { hasText, moment, number, shortened, t } from "./text.js";
+import { lifeLink } from "./link.js";
+import { codeMark } from "./outcomes.js";
+import { follow } from "./stream.js";
+import { clock, ending, hasText, moment, named, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
-const [field, reading, note, lives] = ["life-id", "life-reading", "life-note", "lives"].map(byId);
+const [field, reading, note, lives, recent] = ["life-id", "life-reading", "life-note", "lives", "recent"].map(byId);
+const MOST_RECENT = 20;
+/** The newest outcomes; undefined until the list is shown for the first time. */
+let outcomes;
 
 /** A request in flight is looked up repeatedly, at first often and then rarely, because the console reads topics each time. */
 const [SOONEST, RAREST, MOST_LOOKS] = [1500, 15_000, 60];
@@ -29,7 +35,10 @@ async function lookUp(id) {
   const lookup = shown = { id };
   field.value = id;
   draw();
-  if (!id) return field.focus();
+  if (!id) {
+    followOutcomes();
+    return field.focus();
+  }
 
   for (let looks = 0; shown === lookup; looks += 1) {
     const before = JSON.stringify(lookup.answer?.requests);
@@ -68,6 +77,28 @@ function draw() {
   note.hidden = notes.length === 0;
   note.replaceChildren(...notes);
   lives.replaceChildren(...(answer?.requests ?? []).map(lifeCard));
+  drawRecent();
+}
+
+function followOutcomes() {
+  if (outcomes) return;
+  outcomes = [];
+  follow(() => "/api/traffic/events", {
+    outcomes: ({ outcomes: added }) => {
+      // A new connection sends outcomes again.
+      const known = new Map([...outcomes, ...added].map((outcome) => [outcome.id, outcome]));
+      outcomes = [...known.values()].sort((a, b) => b.order - a.order || b.id - a.id).slice(0, MOST_RECENT);
+      // A link must not move while the pointer or the focus is on it.
+      if (!recent.matches(":hover, :focus-within")) drawRecent();
+    },
+  }, () => {});
+}
+
+function drawRecent() {
+  recent.hidden = shown.id !== "" || !outcomes?.length;
+  byId("recent-rows").replaceChildren(...(outcomes ?? []).map(({ at, code, operation, provider, requestId, source }) => el("li", {},
+    el("span", { class: "time" }, clock(at)), codeMark(code), lifeLink({ source, requestId }, ending(requestId ?? "–")),
+    el("span", { class: "faint" }, [named("operation", operation), provider && named("provider", provider)].filter(Boolean).join(" · ")))));
 }
 
 /** The announcement for screen readers when the answer has arrived. */

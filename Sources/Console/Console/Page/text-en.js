@@ -27,7 +27,7 @@ export const english = {
   "google.ids-only": "Google's terms for the EEA allow only the ids and positions of its places here.",
   "told.searching": "Searching.", "told.found": "{count} places found.",
 
-  "map": "Map. Arrow keys move it, plus and minus zoom.", "jump": "Go to a place", "jump.hint": "Kyoto, Paris …",
+  "map.no-streets": "Natural Earth · console.tileURL adds streets", "map": "Map. Arrow keys move it, plus and minus zoom.", "jump": "Go to a place", "jump.hint": "Kyoto, Paris …",
   "jump.unknown": "The map knows no place of this name. Try a larger town, or degrees such as 35.69, 139.70.", "zoom.in": "Zoom in", "zoom.out": "Zoom out",
   "details": "Details", "photo": "Picture", "photo.again": "Another picture", "photo.of": "Picture of {name}",
   "detail.loading": "Loading …", "website": "Website", "types": "Types",
@@ -57,8 +57,8 @@ export const english = {
 
   "rate": "Outcomes per second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.second": "in the second of {time}", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed per second, at most {most}.",
-  "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{time} ago", "now": "now",
-  "outcomes": "Outcomes", "outcomes.shown": "{shown} of the newest {kept}", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
+  "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "chart.peak": "earlier peak {value}", "ago": "{time} ago", "now": "now",
+  "outcomes": "Outcomes", "outcomes.shown": "{shown} of {kept} kept match", "outcomes.newest": "The newest {kept}", "outcomes.cut": "The newest {rows} of {kept} kept", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
   "outcomes.no-match": "None of the {kept} stored outcomes matches.",
   "pause": "Pause", "resume": "Resume", "resume.waiting": "Resume, {count} new", "filter": "Filter", "filter.code": "Outcome", "filter.provider": "Provider",
   "filter.text": "Session, request or trace id", "filter.clear": "Clear", "all.codes": "All outcomes", "all.failed": "All failures", "all.providers": "All providers",
@@ -71,8 +71,8 @@ export const english = {
 
   "workers.none": "No worker is known. Set their addresses in console.workers.", "worker.ready": "Ready", "worker.not-ready": "Not ready", "worker.away": "Not reachable",
   "waiting.turn": "Waiting: {flows}", "waiting.class": "{class} {count} (longest {wait})", "waiting.tenant": "{class} of {tenant} {count} (longest {wait})", "class.interactive": "interactive", "class.batch": "batch",
-  "worker.draining": "Draining", "workers.note": "Current values of each worker. Budgets are those of the whole fleet.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
-  "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s", "limit.allowed": "at most {count}/s",
+  "worker.draining": "Draining", "workers.note": "Current values of each worker. Budgets are those of the whole fleet.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker.term": "Circuit breaker: {state}",
+  "breaker.closed": "answering", "breaker.open": "resting", "breaker.half-open": "trying again", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s", "limit.allowed": "at most {count}/s",
   "limit.waiting": "{count} waiting", "commit.overdue": "Commits overdue by {wait}", "open.for": "for {wait} more",
   "budget.used": "{used} of {limit}", "budget.reserved": "{reserved} reserved", "budget.left": "{left} left", "budget.ends": "ends in {wait}", "budget.low": "nearly used up", "budget.used-up": "used up",
 
@@ -132,7 +132,7 @@ export const english = {
 
   "view.request": "Request", "title.request": "History of a request", "page.request": "Request · Location search",
   "life.look-up": "Find a request", "life.id": "Request or trace id", "life.find": "Find", "life.open": "History of this request",
-  "life.open.brief": "History", "life.hint": "Or the position of a record: topic-partition-offset. Requests of the last 24 hours are found.", "life.reading": "Reading the topics …",
+  "life.open.brief": "History", "life.hint": "Or the position of a record: topic-partition-offset. Requests of the last 24 hours are found.", "life.recent": "Recent requests", "life.recent.note": "The newest requests with an outcome.", "life.reading": "Reading the topics …",
   "life.found.one": "One request found.", "life.found": "{count} requests found.",
   "life.nothing": "This id was not found in the records that were read:", "life.nothing.advice": "Ids are case-sensitive. The id of a request is its member requestId, otherwise its ce_id. locsearch explain --since searches further back.",
   "life.not-all": "Not everything could be read:", "life.part.since": "{topic}, since {time}; records read: {count}", "life.part.newest": "{topic}, the newest {newest} of each partition; records read: {count}",
@@ -155,8 +155,8 @@ export const english = {
   "demo.flood": "A batch job of 400 requests", "demo.flood.see": "It uses all that Hot Pepper's limit of 20 calls per second leaves, for about twenty seconds. A search at Hot Pepper is still served at once: interactive requests go before batch requests.",
   "demo.flood.do": "Send them", "demo.flood.undo": "In progress",
   "demo.slow-provider": "Hot Pepper is slow", "demo.slow-provider.see": "Latency rises to about two seconds. With the provider Automatic, a search abandons Hot Pepper after a second or more, and calls Google.",
-  "demo.failing-provider": "Hot Pepper fails", "demo.failing-provider.see": "Within ten seconds the workers' breakers open: Automatic uses Google at once, and a search at Hot Pepper itself fails. Afterwards they close automatically, within a minute at most.",
-  "demo.refused-key": "Google rejects the key", "demo.refused-key.see": "The first call opens Google's breaker (key-refused), and searches for hospitals fail without costing a call. Switching the fault off sets a new key, and the next searches use it.",
+  "demo.failing-provider": "Hot Pepper fails", "demo.failing-provider.see": "Within ten seconds the workers rest it (their breakers open): Automatic uses Google at once, and a search at Hot Pepper itself fails. Afterwards they try it again, within a minute at most.",
+  "demo.refused-key": "Google rejects the key", "demo.refused-key.see": "After the first call the workers rest Google (breaker open, key-refused), and searches for hospitals fail without costing a call. Switching the fault off sets a new key, and the next searches use it.",
   "demo.used-up-quota": "Google's quota is used up", "demo.used-up-quota.see": "The first call pauses Google for an hour: the workers report the remaining time, and the search counts down to it. Switching the fault off sets a new key, and the next searches use it.",
   "demo.broker-away": "Kafka is unreachable", "demo.broker-away.see": "Within five seconds both pages show this, and no search is sent. Older values turn grey. Afterwards the workers form their group again, which takes about ten seconds.",
   "demo.worker-killed": "A worker is killed", "demo.worker-killed.see": "It becomes unreachable. Six seconds later the other worker takes over its partitions, with the requests in flight.",

@@ -75,6 +75,12 @@ export function moment(time, precision) {
   return text === "" ? "–" : `${new Date(time).toLocaleDateString(language)} ${text}`;
 }
 
+/** Returns the end of a text, for ids: many begin with the same word. */
+export function ending(text, length = 64) {
+  const characters = [...String(text ?? "").slice(-length * 2)];
+  return characters.length > length ? `…${characters.slice(1 - length).join("")}` : characters.join("");
+}
+
 /** Returns the start of a text, for labels: a sender may choose a name of any length. */
 export function shortened(text, length = 120) {
   const characters = [...String(text ?? "").slice(0, length * 2)];
