@@ -115,7 +115,11 @@ def latency(window) -> float:
 
 def kept(window) -> int:
     """How many outcomes have come."""
-    return int((re.search(r"The newest (?:[\d,]+ of )?([\d,]+)", window.text("#outcomes-shown")) or [0, "0"])[1].replace(",", ""))
+    return int(
+        (re.search(r"The newest (?:[\d,]+ of )?([\d,]+)", window.text("#outcomes-shown")) or [0, "0"])[1].replace(
+            ",", ""
+        )
+    )
 
 
 def test_trickle_moves_charts_and_table_and_can_be_switched_off(traffic):

@@ -120,7 +120,9 @@ def test_console_without_a_simulator_says_what_adds_streets_in_one_line(browser,
 def test_console_with_a_simulator_shows_its_streets(browser, console):
     window = browser.window(search_url(console))
     window.wait_for_text("#map-attribution", "Natural Earth")
-    asked = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/streets/')).length"
+    asked = (
+        "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/streets/')).length"
+    )
     window.wait(lambda: window.run(asked) > 0, "streets")
 
 
@@ -130,12 +132,12 @@ def test_nothing_covers_an_info_window_on_a_phone(browser, console):
     window.search()
     count = len(window.wait_for_places())
     # The topmost element at points in the whole window but its round corners, after the map has moved.
-    covered = '''
+    covered = """
         const info = document.querySelector(".info");
         const { left, top, width, height } = info.getBoundingClientRect();
         const at = [0.07, 0.25, 0.5, 0.75, 0.93];
         return at.flatMap((x) => at.map((y) => document.elementFromPoint(left + x * width, top + y * height)))
-          .filter((element) => !info.contains(element)).map((element) => element?.className ?? "outside")'''
+          .filter((element) => !info.contains(element)).map((element) => element?.className ?? "outside")"""
     for number in range(0, count, 3):
         window.run("document.querySelectorAll('.marker')[arguments[0]].click()", number)
         name = window.texts("#places .place-name")[number]

@@ -352,26 +352,27 @@ def test_no_filter_is_clipped(window, size):
     window.emulate(size, "light")
     for code in ("", "upstream-unavailable"):
         window.run("document.getElementById('filter-code').value = arguments[0]", code)
-        clipped = window.run('''
+        clipped = window.run("""
             const ink = document.createElement("canvas").getContext("2d");
             return [...document.querySelectorAll(".filters select, .filters input")].filter((field) => {
               ink.font = getComputedStyle(field).font;
               const text = field.selectedOptions?.[0].text ?? field.placeholder;
               return ink.measureText(text).width + 24 > field.clientWidth;
-            }).map((field) => field.id)''')
+            }).map((field) => field.id)""")
         assert clipped == []
 
 
 def test_latency_axis_is_readable_after_an_outlier_and_after_a_gap(window):
-    show = '''
+    show = """
         const [done, ages] = [arguments[1], arguments[0]];
         import("/assets/charts.js").then(({ Charts }) => {
           const now = Date.now();
-          const rate = ([seconds, latency]) => ({ at: new Date(now - seconds * 1000).toISOString(), completed: 1, failed: 0,
+          const rate = ([seconds, latency]) => ({
+            at: new Date(now - seconds * 1000).toISOString(), completed: 1, failed: 0,
             latencyMs: { p50: latency, p95: latency, p99: latency } });
           new Charts().add(ages.map(rate));
           done([...document.querySelectorAll("#latency-chart text")].map((text) => text.textContent));
-        });'''
+        });"""
     quick = [[age, 40] for age in range(60, -1, -1)]
     outlier = window.driver.execute_async_script(show, [[61, 60_000], *quick])
     assert "80 ms" in outlier and "earlier peak 1 min" in outlier, outlier

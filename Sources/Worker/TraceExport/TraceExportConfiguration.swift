@@ -4,7 +4,7 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     package let endpoint: String
     /// Whether `endpoint` is the complete URL for traces, as in OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.
     package var isTracesURL = false
-    /// The resource attributes besides `serviceName` and `serviceVersion`, including `tracing.attributes`.
+    /// The resource attributes besides `serviceName` and `serviceVersion`, including those of OTEL_RESOURCE_ATTRIBUTES.
     package var attributes: [String: String] = [:]
     /// `tracing.headers`: the headers of each export, by name. The values are secrets.
     package var headers: [String: String] = [:]

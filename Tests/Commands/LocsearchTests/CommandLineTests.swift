@@ -125,8 +125,7 @@ struct CommandLineTests {
         #expect(!(result.output + result.error).contains("geheim"))
 
         let all = try JSONDecoder().decode([ShownSetting].self, from: Data(result.output.utf8))
-        // The proxy for https and the timeout of exports have variables, but no setting.
-        let variables = [Setting.httpsProxy.name, Setting.traceTimeout.name]
+        let variables = Setting.variablesOnly.map(\.name)
         #expect(all.map(\.name).filter { !variables.contains($0) } == Setting.accepted.map(\.name))
         let expected = [
             ShownSetting(name: "worker.loops", environment: "WORKER_LOOPS", value: "2", source: "command-line"),

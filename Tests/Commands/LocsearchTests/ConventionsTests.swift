@@ -133,7 +133,7 @@ struct ConventionsTests {
         Variables(
             convention: "resource attributes describe the process",
             environment: ["OTEL_RESOURCE_ATTRIBUTES": "service.name=a,deployment.environment.name=b%20c"],
-            settings: ["tracing.attributes": "service.name=a,deployment.environment.name=b%20c"]),
+            settings: ["OTEL_RESOURCE_ATTRIBUTES": "service.name=a,deployment.environment.name=b%20c"]),
         Variables(
             convention: "propagators and other signals' variables change nothing",
             environment: [

@@ -25,7 +25,10 @@ extension Setting {
     static let accepted: [Setting] = all + overrides
 
     /// Every value that is read: `accepted`, and what only variables set.
-    static let read: [Setting] = accepted + [httpsProxy, traceTimeout]
+    static let read: [Setting] = accepted + variablesOnly
+
+    /// What variables of other programs set, and no setting.
+    static let variablesOnly = [httpsProxy, traceTimeout, serviceName, resourceAttributes]
 
     // MARK: - Kafka
 
@@ -240,9 +243,13 @@ extension Setting {
 
     // MARK: - Traces
 
-    /// The timeout of one export of traces. It is set by OpenTelemetry's variables only.
+    /// The timeout of one export of traces.
     static let traceTimeout = Setting(
         "OTEL_EXPORTER_OTLP_TIMEOUT", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false))
+    /// The worker's name in traces.
+    static let serviceName = Setting("OTEL_SERVICE_NAME", .text)
+    /// Other attributes of the worker in traces.
+    static let resourceAttributes = Setting("OTEL_RESOURCE_ATTRIBUTES", .headers)
 
     private static let tracing: [Setting] = {
         let tracing = TraceExportConfiguration(endpoint: "")
@@ -252,8 +259,6 @@ extension Setting {
             Setting("tracing.headers", .headers, isSecret: true): "headers for the collector, such as a token",
             Setting("tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio)):
                 "fraction of requests that are traced if their record names no trace",
-            Setting("tracing.serviceName", .text, default: tracing.serviceName): "the worker's name in traces",
-            Setting("tracing.attributes", .headers): "other resource attributes of the worker in traces",
             Setting("tracing.uiURL", .text):
                 "URL of a trace's page, with {traceId}, for links in `explain` and the console; unset: no links",
         ])

@@ -225,13 +225,12 @@ extension Settings {
 
     private func traceExportConfiguration(_ endpoint: String) -> TraceExportConfiguration {
         var configuration = TraceExportConfiguration(endpoint: endpoint)
-        configuration.serviceName = text("tracing.serviceName")
         configuration.isTracesURL =
             values["tracing.endpoint"]?.origin == .environment("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
         let (host, pid) = (HostName.own ?? "", "\(ownProcessID)")
         configuration.attributes = ["host.name": host, "process.pid": pid, "service.instance.id": "\(host)-\(pid)"]
-            .merging(self["tracing.attributes"].flatMap(Setting.headers) ?? [:]) { _, given in given }
-        if isDefault("tracing.serviceName"), let name = configuration.attributes["service.name"] {
+            .merging(self[Setting.resourceAttributes.name].flatMap(Setting.headers) ?? [:]) { _, given in given }
+        if let name = self[Setting.serviceName.name] ?? configuration.attributes["service.name"] {
             configuration.serviceName = name
         }
         configuration.headers = self["tracing.headers"].flatMap(Setting.headers) ?? [:]

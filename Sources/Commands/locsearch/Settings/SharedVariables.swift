@@ -11,8 +11,6 @@ enum SharedVariables {
         "tracing.headers": otlp("HEADERS"),
         "OTEL_EXPORTER_OTLP_TIMEOUT": otlp("TIMEOUT"),
         "tracing.sampleRatio": ["OTEL_TRACES_SAMPLER"],
-        "tracing.serviceName": ["OTEL_SERVICE_NAME"],
-        "tracing.attributes": ["OTEL_RESOURCE_ATTRIBUTES"],
     ]
 
     private static func otlp(_ name: String) -> [String] {
