@@ -1,8 +1,10 @@
+import Basics
 import HTTPServing
 import JSON
 import Kafka
+import LocationSearch
 import Observability
-internal import QuotaSharing
+import Synchronization
 import WorkerRuntime
 
 /// The state of a worker for its admin endpoints.
@@ -192,3 +194,59 @@ struct WorkerStatus: AdminSource {
         }
     }
 }
+
+/// Counts how requests and calls ended in the last minute, from the counters of the registry. Thread-safe.
+final class EndWatch: Sendable {
+    private static let (window, interval) = (Duration.seconds(60), Duration.seconds(5))
+    private static let codes = ["ok"] + SearchError.Code.allCases.map(\.rawValue)
+
+    private let registry: MetricsRegistry
+    /// The counts by provider, and those of the outcomes as `nil`, in the order of `codes`. At most a window old, oldest
+    /// first.
+    private let readings = Mutex<[(time: Instant, counts: [ProviderID?: [Int64]])]>([])
+
+    init(_ registry: MetricsRegistry, at now: Instant = .now) {
+        self.registry = registry
+        read(at: now)
+    }
+
+    /// Reads the counters until the task is cancelled.
+    func run() async {
+        while (try? await Task.sleep(for: Self.interval)) != nil { read(at: .now) }
+    }
+
+    func read(at now: Instant) {
+        let owners: [ProviderID?] = [nil] + ProviderID.allCases
+        let all = Dictionary(uniqueKeysWithValues: owners.map { ($0, counts(of: $0)) })  // bounded: no owner repeats
+        readings.withLock { readings in
+            readings.removeAll { $0.time.duration(to: now) > Self.window }
+            readings.append((now, all))
+        }
+    }
+
+    private func counts(of provider: ProviderID?) -> [Int64] {
+        Self.codes.map { code in
+            if let provider {
+                let labels = [("provider", provider.rawValue), ("code", code)]
+                return registry.value(of: "locsearch_provider_call_duration_seconds", dimensions: labels)
+            }
+            if code == "ok" { return registry.total(of: "locsearch_requests_completed_total") }
+            return registry.value(of: "locsearch_requests_failed_total", dimensions: [("code", code)])
+        }
+    }
+
+    /// Writes the members of an object of `/status`: a `RecentEnds`.
+    /// - Parameter provider: the provider of the calls; `nil`: the outcomes of requests.
+    func write(of provider: ProviderID?, to json: inout JSONWriter, at now: Instant = .now) {
+        guard let first = readings.withLock({ $0.first }), let before = first.counts[provider] else { return }
+        json.member("seconds", first.time.duration(to: now).inSeconds.rounded())
+        json.object("counts") { json in
+            for ((code, count), before) in zip(zip(Self.codes, counts(of: provider)), before) where count > before {
+                json.key(code)
+                json.value(Int(count - before))  // bounded: counts of this process
+            }
+        }
+    }
+}
+
+/// The values in `/metrics` that are read at each request, in addition to the counters in the registry.
