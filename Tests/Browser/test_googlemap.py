@@ -93,7 +93,7 @@ def test_google_places_are_on_googles_map(browser, keyed):
 
 def test_without_googles_map_its_places_are_a_list_again(browser, keyed):
     window = browser.window(search_url(keyed, provider="google-places", category="hospital"))
-    window.wait_for(".grid-labels text")
+    window.wait_for_text("#map-attribution", "Natural Earth")
     window.search()
     names = window.wait_for_places()
     window.wait_for_count("#places .place-number.is-off-map", len(names))

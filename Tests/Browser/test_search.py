@@ -37,7 +37,7 @@ def test_first_visit_asks_for_nothing_and_shows_the_map_at_zoom_16(browser, cons
     window = browser.window(console.url)
     window.wait_for("#empty[data-kind=fresh]")
     window.wait(lambda: "zoom=16" in window.run("return location.hash"), "the link")
-    window.wait(lambda: window.count(".grid-labels text") > 4, "the grid")
+    window.wait_for_text("#map-attribution", "Natural Earth")
     assert window.count("#map .marker") == 0
 
 
