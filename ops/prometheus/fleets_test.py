@@ -143,7 +143,8 @@ class FleetsTest(unittest.TestCase):
                     self.assertEqual(promtool(self.folder, [beside_others(test)], ["alerts.yaml"]), "")
 
     def test_autoscaler_counts_its_own_fleet_and_none_that_is_paused(self) -> None:
-        [trigger] = yaml.safe_load(SCALED_OBJECT.read_text())["spec"]["triggers"]
+        triggers = yaml.safe_load(SCALED_OBJECT.read_text())["spec"]["triggers"]
+        [trigger] = [trigger for trigger in triggers if trigger["name"] == "backlog"]
         query = trigger["metadata"]["query"]
         ours = {"namespace": "location-search", "job": "location-search/locsearch-worker"}
         order = {"control": "pause-intake", "provider": "", "scope": "fleet"}

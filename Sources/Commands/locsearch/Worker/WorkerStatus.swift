@@ -4,6 +4,7 @@ import JSON
 import Kafka
 import LocationSearch
 import Observability
+internal import QuotaSharing
 import Synchronization
 import WorkerRuntime
 
