@@ -215,10 +215,10 @@ class Tiles:
 
 
 @contextmanager
-def console_harness(prefix: str):
+def console_harness(prefix: str, kind: type[ConsoleHarness] = ConsoleHarness):
     """Processes of its own, with their logs in a folder whose name has a prefix."""
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as logs:
-        harness = ConsoleHarness(program(), Path(logs))
+        harness = kind(program(), Path(logs))
         try:
             yield harness
         finally:

@@ -1,15 +1,13 @@
 """The fleet's card and what needs attention: what fails is named above the charts, with its share and its reason."""
 
 import re
-import tempfile
 import threading
 import urllib.request
-from pathlib import Path
 
 import pytest
 from browser import DESKTOP, PHONE, fresh_session
 from confluent_kafka import Consumer
-from console_harness import ConsoleHarness, program
+from console_harness import ConsoleHarness, console_harness
 
 GROUP = "location-search-worker"
 BUSY = 60
@@ -25,12 +23,8 @@ class StatusHarness(ConsoleHarness):
 
 @pytest.fixture(scope="module")
 def harness():
-    with tempfile.TemporaryDirectory(prefix="locsearch-status-", ignore_cleanup_errors=True) as logs:
-        harness = StatusHarness(program(), Path(logs))
-        try:
-            yield harness
-        finally:
-            harness.processes.end_all()
+    with console_harness("locsearch-status-", StatusHarness) as harness:
+        yield harness
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ struct LoopTimers {
     }
 
     private var heap = Heap<Entry>()
-    /// The actions of the timers. A timer that is over frees its entry for the next one, so no table is searched.
+    /// The actions of the timers, by their index. A timer that has ended leaves its entry to a later timer.
     private var actions: [ActionEntry] = []
     private var freeIndices: [Int] = []
     private var nextSerial: UInt64 = 0

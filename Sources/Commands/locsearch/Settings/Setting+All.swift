@@ -27,7 +27,7 @@ extension Setting {
     /// Every value that is read: `accepted`, and what only variables set.
     static let read: [Setting] = accepted + variablesOnly
 
-    /// What variables of other programs set, and no setting.
+    /// The values that only variables of other programs set.
     static let variablesOnly = [httpsProxy, traceTimeout, serviceName, resourceAttributes]
 
     // MARK: - Kafka

@@ -47,6 +47,8 @@ enum HostName {
         let isBound = unsafe address.withUnsafeBytes {
             unsafe bind(socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
         }
-        return isBound || errno != EADDRINUSE
+        let isTaken = !isBound && errno == EADDRINUSE
+        if !isBound { close(socket) }
+        return !isTaken
     }
 }

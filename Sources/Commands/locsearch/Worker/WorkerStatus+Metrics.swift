@@ -4,6 +4,7 @@ import LocationSearch
 import Observability
 import WorkerRuntime
 
+/// The values in `/metrics` that are read at each request, in addition to the counters in the registry.
 extension WorkerStatus {
     private typealias Sample = (labels: [(String, String)], value: Double)
 

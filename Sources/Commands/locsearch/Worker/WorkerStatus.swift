@@ -249,5 +249,3 @@ final class EndWatch: Sendable {
         }
     }
 }
-
-/// The values in `/metrics` that are read at each request, in addition to the counters in the registry.

@@ -97,8 +97,8 @@ public struct DeadLetter: Sendable, Hashable {
         return reader.attributes.expiry
     }
 
-    /// Returns the same dead letter with this `expirytime`, unless its own is later. Nothing else changes: in structured
-    /// mode only the bytes of that member. An event without an expiry gets none.
+    /// Returns the same dead letter with this `expirytime`, unless its own is later. In structured mode, only the
+    /// bytes of that member change. An event without an expiry gets none.
     package func expiring(noEarlierThan time: WallTime) -> DeadLetter {
         if let expiry, expiry >= time { return self }
         var letter = self

@@ -29,10 +29,10 @@ public struct Place: Sendable, Hashable {
     public var priceLevel: Int?
     /// True if the place was open at the time of the answer.
     public var openNow: Bool?
-    /// What the provider reports about the business as such.
+    /// The state of the business, which does not depend on the time of the answer.
     public var business = Business()
 
-    /// What a provider reports about a business, at whatever time it is asked.
+    /// The state and the usual hours of a business.
     public struct Business: Sendable, Hashable {
         /// Whether the business exists and operates, apart from its hours.
         public var status: BusinessStatus?

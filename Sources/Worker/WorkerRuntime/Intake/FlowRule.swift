@@ -37,7 +37,8 @@ struct FlowRule {
 
     /// Returns the class that a request asks for although its topic does not let it choose; `nil` if there is none.
     func ignoredClass(of record: IncomingRecord, _ decoded: DecodedRequest) -> String? {
-        guard !choosesClass(in: record.source.topic) else { return nil }
+        // First, because most requests have no priority.
+        guard decoded.requestedClass != .none, !choosesClass(in: record.source.topic) else { return nil }
         return switch decoded.requestedClass {
         case .none: nil
         case .known(let asked): asked == standardClass(of: record.source.topic) ? nil : asked.rawValue

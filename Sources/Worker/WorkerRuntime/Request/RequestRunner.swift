@@ -29,7 +29,7 @@ final class RequestRunner {
     /// True once outcomes in the requests topic have been logged.
     private var hasReportedLoopback = false
     /// The topics and classes for which an ignored `priority` has been logged.
-    private var reportedClasses: Set<[String]> = []
+    private var reportedClasses: [String: Set<RequestedClass>] = [:]
 
     /// - Parameter tracing: `nil`: requests are not traced.
     init(
@@ -90,7 +90,8 @@ final class RequestRunner {
     /// Logs, once per lane, topic and class, that a topic ignores the class that its requests ask for.
     private func reportIgnoredClass(of record: IncomingRecord, _ decoded: DecodedRequest) {
         let topic = record.source.topic
-        guard let asked = flowRule.ignoredClass(of: record, decoded), reportedClasses.insert([topic, asked]).inserted
+        guard let asked = flowRule.ignoredClass(of: record, decoded),
+            reportedClasses[topic, default: []].insert(decoded.requestedClass).inserted
         else { return }
         log.warning(
             "the priority of requests is ignored: their topic has one class; topics.requests may allow both",
@@ -163,7 +164,7 @@ final class RequestRunner {
         begin(decoded(of: request), of: request, then: completion)
     }
 
-    // The decoded request is a parameter, because the compiler copies the search of an object in a local constant.
+    // With the decoded request as a parameter, the compiler reads its members without copying the whole request.
     private func begin(
         _ decoded: DecodedRequest, of request: RequestInProgress,
         then completion: @escaping (inout SearchReport) -> Void
