@@ -9,7 +9,7 @@ SETTINGS_COME_LATE = """
 const fetchAtOnce = window.fetch;
 const settings = new Promise((resolve) => (window.letSettingsCome = resolve));
 window.fetch = async (path, ...all) => {
-  if (path === "/api/config") await settings;
+  if (path === "api/config") await settings;
   return fetchAtOnce(path, ...all);
 };
 """

@@ -92,7 +92,7 @@ def test_record_shows_headers_body_and_where_its_request_is(window, console):
     text = window.run("return document.getElementById('record').textContent")
     assert f'"requestId": "{request}"' in text and "ce_type" in text and "location-search.completed.v1" in text
     assert "Its requestlocation-search.requests, partition" in text
-    window.wait_for(f"#record a[href='/#session={session}']")
+    window.wait_for(f"#record a[href='./#session={session}']")
     window.click("#record-close")
     window.wait_gone("#record")
     window.wait_for_focus("#rows *")  # The keyboard is where it was.

@@ -26,7 +26,7 @@ async function call(path, body, { within } = {}) {
   }
 
   // If the console requires a token, reloading this page shows the login form.
-  if (response.status === 401 && path !== "/api/login") location.reload();
+  if (response.status === 401 && path !== "api/login") location.reload();
 
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
@@ -37,21 +37,21 @@ async function call(path, body, { within } = {}) {
   return answer;
 }
 
-export const getConfig = () => call("/api/config", undefined, { within: SHORT });
-export const getStreets = (row, column) => call(`/api/streets/${row}/${column}`);
-export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
-export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
+export const getConfig = () => call("api/config", undefined, { within: SHORT });
+export const getStreets = (row, column) => call(`api/streets/${row}/${column}`);
+export const sendRequest = (session, request) => call(`api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
+export const getOutcome = (id) => call(`api/traffic/outcomes/${encodeURIComponent(id)}`);
 /** The timeout of a call that reads topics. The console reads for at most 20 s, and reports within 4 s that no broker answers. */
-export const getLives = (id) => call(`/api/requests?id=${encodeURIComponent(id)}`, undefined, { within: 30_000 });
+export const getLives = (id) => call(`api/requests?id=${encodeURIComponent(id)}`, undefined, { within: 30_000 });
 /** `query`: `limit`, and the filters `reason`, `member`, `producer`, `text` and `since`. */
-export const getDeadLetters = (query) => call(`/api/dead-letters?${Object.entries(query).map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`);
-export const getDeadLetter = ({ partition, offset }) => call(`/api/dead-letters/${partition}/${offset}`);
-export const judgeLetter = ({ partition, offset }, value) => call("/api/dead-letters/judge", { letters: [{ partition, offset, value }] });
-export const redrive = (confirm, letters, options) => call("/api/dead-letters/redrive", { confirm, letters, ...options });
-export const getRedrive = (id) => call(`/api/dead-letters/redrives/${id}`, undefined, { within: SHORT });
-export const getDemo = () => call("/api/demo/faults", undefined, { within: SHORT });
-export const setDemo = (name, isOn) => call("/api/demo/faults", { name, isOn });
-export const clearDemo = () => call("/api/demo/faults/clear", {});
-export const getControls = () => call("/api/controls");
-export const sendPause = (choice) => call("/api/controls/pause", choice);
-export const logIn = (token) => call("/api/login", { token });
+export const getDeadLetters = (query) => call(`api/dead-letters?${Object.entries(query).map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`);
+export const getDeadLetter = ({ partition, offset }) => call(`api/dead-letters/${partition}/${offset}`);
+export const judgeLetter = ({ partition, offset }, value) => call("api/dead-letters/judge", { letters: [{ partition, offset, value }] });
+export const redrive = (confirm, letters, options) => call("api/dead-letters/redrive", { confirm, letters, ...options });
+export const getRedrive = (id) => call(`api/dead-letters/redrives/${id}`, undefined, { within: SHORT });
+export const getDemo = () => call("api/demo/faults", undefined, { within: SHORT });
+export const setDemo = (name, isOn) => call("api/demo/faults", { name, isOn });
+export const clearDemo = () => call("api/demo/faults/clear", {});
+export const getControls = () => call("api/controls");
+export const sendPause = (choice) => call("api/controls/pause", choice);
+export const logIn = (token) => call("api/login", { token });

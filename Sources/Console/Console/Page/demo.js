@@ -8,14 +8,14 @@ import { number, t } from "./text.js";
 const BETWEEN_LOOKS = 2000;
 /** The links of each control: addresses and the names of their texts. */
 const LOOKS = {
-  traffic: [["/traffic#rate-heading", "rate"]],
-  flood: [["/traffic#fleet-heading", "fleet"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
-  "slow-provider": [["/traffic#latency-heading", "latency"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
-  "failing-provider": [["/traffic#workers-heading", "workers"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
-  "refused-key": [["/traffic#workers-heading", "workers"], ["/#category=hospital&radius=1000&go", "demo.look.hospital"]],
-  "used-up-quota": [["/traffic#workers-heading", "workers"], ["/#category=hospital&radius=1000&go", "demo.look.hospital"]],
-  "broker-away": [["/traffic#fleet-heading", "fleet"], ["/#go", "demo.look.search"]],
-  "worker-killed": [["/traffic#workers-heading", "workers"], ["/traffic#fleet-heading", "fleet"]],
+  traffic: [["traffic#rate-heading", "rate"]],
+  flood: [["traffic#fleet-heading", "fleet"], ["./#provider=hotpepper&go", "demo.look.hotpepper"]],
+  "slow-provider": [["traffic#latency-heading", "latency"], ["./#provider=hotpepper&go", "demo.look.hotpepper"]],
+  "failing-provider": [["traffic#workers-heading", "workers"], ["./#provider=hotpepper&go", "demo.look.hotpepper"]],
+  "refused-key": [["traffic#workers-heading", "workers"], ["./#category=hospital&radius=1000&go", "demo.look.hospital"]],
+  "used-up-quota": [["traffic#workers-heading", "workers"], ["./#category=hospital&radius=1000&go", "demo.look.hospital"]],
+  "broker-away": [["traffic#fleet-heading", "fleet"], ["./#go", "demo.look.search"]],
+  "worker-killed": [["traffic#workers-heading", "workers"], ["traffic#fleet-heading", "fleet"]],
 };
 /** Controls that are a button: `demo.NAME.do` is its text, `demo.NAME.undo` its text while the control is on. */
 const BUTTONS = new Set(["flood", "worker-killed"]);

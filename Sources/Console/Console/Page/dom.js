@@ -25,7 +25,7 @@ export function svg(tag, properties = {}, ...children) {
 
 /** Makes a drawing of icons.svg. It is hidden from screen readers, because the text beside it has its meaning. */
 export function icon(name) {
-  return svg("svg", { class: "icon", "aria-hidden": "true", focusable: "false" }, svg("use", { href: `/assets/icons.svg#${name}` }));
+  return svg("svg", { class: "icon", "aria-hidden": "true", focusable: "false" }, svg("use", { href: `assets/icons.svg#${name}` }));
 }
 
 /** Sets an element's text if it differs, so that screen readers and selections are not disturbed. */
@@ -94,7 +94,7 @@ export function picture(imageURL, className) {
   const image = el("img", { alt: "", loading: "lazy", decoding: "async" });
   image.addEventListener("load", () => frame.classList.add("is-loaded"));
   image.addEventListener("error", () => image.remove());
-  image.src = `/api/pictures?url=${encodeURIComponent(imageURL)}`;
+  image.src = `api/pictures?url=${encodeURIComponent(imageURL)}`;
   frame.append(image);
   return frame;
 }

@@ -36,7 +36,7 @@ export class Ground {
 
   async #load() {
     try {
-      const answer = await fetch("/assets/outline.json");
+      const answer = await fetch("assets/outline.json");
       const { land, lakes, perDegree } = await answer.json();
       const areas = (texts) => texts.map((text) => decodeLine(text, perDegree));
       this.#outline = { land: areas(land), lakes: areas(lakes) };

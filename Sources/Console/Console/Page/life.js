@@ -97,7 +97,7 @@ function knownFacts(life) {
     ["upstream", Number.isFinite(outcome?.upstreamMs) ? duration(outcome.upstreamMs) : undefined],
     ["life.tried", outcome?.triedProviders?.map((name) => named("provider", name)).join(" → ")],
     ["life.fault", life.record?.fault && el("span", { lang: "en" }, life.record.fault)],
-    ["session", life.sessionId && el("a", { href: `/#session=${encodeURIComponent(life.sessionId)}` }, shortened(life.sessionId, 128))],
+    ["session", life.sessionId && el("a", { href: `./#session=${encodeURIComponent(life.sessionId)}` }, shortened(life.sessionId, 128))],
     ["trace", trace],
   ]);
 }

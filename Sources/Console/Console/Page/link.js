@@ -64,7 +64,7 @@ const positionOf = ({ topic, partition, offset }) => `${topic}-${partition}-${of
 /** Returns the address of a request's page; undefined if the request has no id. `source` is its position, if known. */
 function lifeAddress({ source, requestId }) {
   const id = source?.topic ? positionOf(source) : requestId;
-  return id ? `/request?id=${encodeURIComponent(id)}` : undefined;
+  return id ? `request?id=${encodeURIComponent(id)}` : undefined;
 }
 
 /** Sets an existing link to the page of a request; hides it if the request has no id. */

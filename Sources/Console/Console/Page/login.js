@@ -12,7 +12,7 @@ document.getElementById("login").addEventListener("submit", async (event) => {
   try {
     await logIn(field.value);
     // The form is shown instead of the requested page, or at its own address.
-    if (location.pathname === "/login") location.replace("/");
+    if (location.pathname.endsWith("/login")) location.replace("./");
     else location.reload();
   } catch (error) {
     setText(document.getElementById("problem"), t(texts[error.status] ?? "login.failed"));

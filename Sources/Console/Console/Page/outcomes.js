@@ -120,7 +120,7 @@ export class OutcomeTable {
     const waiting = this.#frozen ? this.#kept.filter(({ id }) => id > last).length : 0;
     const [drawing, label] = this.#pause.children;
     setAttribute(this.#pause, "aria-pressed", String(Boolean(this.#frozen)));
-    setAttribute(drawing.firstElementChild, "href", `/assets/icons.svg#${this.#frozen ? "play" : "pause"}`);
+    setAttribute(drawing.firstElementChild, "href", `assets/icons.svg#${this.#frozen ? "play" : "pause"}`);
     setText(label, this.#frozen ? t(waiting ? "resume.waiting" : "resume", { count: number(waiting) }) : t("pause"));
   }
 

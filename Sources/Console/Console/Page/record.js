@@ -60,7 +60,7 @@ export class RecordView {
         ["attempts", Number.isFinite(attempts) ? number(attempts) : undefined], ["trace", traceId && shortened(traceId, 64)],
       ]),
       el("p", {}, lifeLink({ source, requestId })),
-      sessionId && el("p", {}, el("a", { href: `/#session=${encodeURIComponent(sessionId)}` }, t("record.session"))));
+      sessionId && el("p", {}, el("a", { href: `./#session=${encodeURIComponent(sessionId)}` }, t("record.session"))));
   }
 
   #places({ topic, partition, offset, source }) {

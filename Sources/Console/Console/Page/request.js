@@ -25,7 +25,7 @@ const idOfAddress = () => new URLSearchParams(location.search).get("id")?.trim()
 byId("look-up").addEventListener("submit", (event) => {
   event.preventDefault();
   const id = field.value.trim();
-  if (id !== idOfAddress()) history.pushState(null, "", id ? `/request?id=${encodeURIComponent(id)}` : "/request");
+  if (id !== idOfAddress()) history.pushState(null, "", id ? `request?id=${encodeURIComponent(id)}` : "request");
   lookUp(id);
 });
 addEventListener("popstate", () => lookUp(idOfAddress()));
@@ -83,7 +83,7 @@ function draw() {
 function followOutcomes() {
   if (outcomes) return;
   outcomes = [];
-  follow(() => "/api/traffic/events", {
+  follow(() => "api/traffic/events", {
     outcomes: ({ outcomes: added }) => {
       // A new connection sends outcomes again.
       const known = new Map([...outcomes, ...added].map((outcome) => [outcome.id, outcome]));

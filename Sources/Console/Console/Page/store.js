@@ -16,7 +16,7 @@ export class SessionStore {
   /** `onState(state)` is called with each state, `onReport(report)` with each report of the pipeline. */
   constructor(session, { onStatus, onReport, onState }) {
     this.#onState = onState;
-    const address = () => `/api/sessions/${encodeURIComponent(session)}/events`;
+    const address = () => `api/sessions/${encodeURIComponent(session)}/events`;
     follow(address, { state: (state) => this.#receive(state), pipeline: onReport }, onStatus);
   }
 

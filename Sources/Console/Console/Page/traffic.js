@@ -23,7 +23,7 @@ const controls = new Controls();
 
 showFleet(health.report);
 
-follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
+follow(() => `api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
   outcomes: (batch) => outcomes.add(batch),
   rates: ({ rates }) => charts.add(rates),
   pipeline: (report) => {

@@ -27,8 +27,6 @@ package struct ConsoleError: Error, Hashable {
     package let member: String?
 
     package init(_ kind: Kind, _ message: String, member: String? = nil) {
-        self.kind = kind
-        self.message = message
-        self.member = member
+        (self.kind, self.message, self.member) = (kind, message, member)
     }
 }

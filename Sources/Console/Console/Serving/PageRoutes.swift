@@ -44,7 +44,8 @@ struct PageRoutes {
 }
 
 /// A page with an address. The parts common to all pages are in separate files, which replace the comments with their
-/// names: `<!-- head.html -->` and `<!-- header.html -->`.
+/// names: `<!-- head.html -->` and `<!-- header.html -->`. All addresses in a page are relative and all pages are in one
+/// folder, so a proxy may serve the console below any path.
 struct PageView {
     let path: String
     let file: String
@@ -63,9 +64,10 @@ struct PageView {
     func html(from content: (String) -> [UInt8]?) -> [UInt8]? {
         guard let page = content(file) else { return nil }
 
+        let link = "href=\"\(path == "/" ? "./" : String(path.dropFirst()))\""
         return ["head.html", "header.html"].reduce(page) { page, name in
             let part = String(decoding: content(name) ?? [], as: UTF8.self)
-                .replacing("href=\"\(path)\" data-text=", with: "href=\"\(path)\" aria-current=\"page\" data-text=")
+                .replacing("\(link) data-text=", with: "\(link) aria-current=\"page\" data-text=")
             let text = String(decoding: page, as: UTF8.self)
             return Array(text.replacing("  <!-- \(name) -->\n", with: part).utf8)
         }
