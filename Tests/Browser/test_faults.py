@@ -118,7 +118,8 @@ def test_search_while_the_broker_is_away_is_not_sent_and_its_banner_goes(browser
         resume(harness.broker)
 
     window.wait_gone("#banner")
-    window.wait_gone("#connection")
+    # The failures of this test and of those before it may be most of the last minute's outcomes, and then that is said.
+    window.wait(lambda: not window.is_seen("#connection") or "Kafka" not in window.text("#connection"), "Kafka again")
     harness.wait_for_worker()
     window.click(".search-here")
     window.wait_for_places()
