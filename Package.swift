@@ -162,6 +162,7 @@ let package = Package(
                 "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport", "JSON", "Kafka",
                 "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
                 "QuotaSharing", "Resilience", "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
+                product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
                 "LibC", logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
@@ -272,7 +273,7 @@ let package = Package(
         .testTarget(
             name: "TraceExportTests",
             dependencies: [
-                "Basics", "EventLoop", "HTTPTransport", "Observability", "TraceExport", "TestSupport", tracing,
+                "Basics", "EventLoop", "HTTPTransport", "Observability", "TraceExport", "TestSupport", metrics, tracing,
                 product("InMemoryLogging", "swift-log"),
             ], swiftSettings: safe),
         .testTarget(

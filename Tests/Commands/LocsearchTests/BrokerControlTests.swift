@@ -1,4 +1,5 @@
 import Kafka
+import TestSupport
 import Testing
 
 @testable import locsearch
@@ -28,5 +29,18 @@ struct BrokerControlTests {
     func `A wrong control command is answered with an error`(line: String) throws {
         let answer = BrokerControl.answer(line, by: try EmbeddedBroker())
         #expect(answer.hasPrefix(#"{"error":""#) && !answer.contains("\n"))
+    }
+
+    @Test func `A fixed port leads to all brokers, and only one broker has it`() async throws {
+        let port = try RawServer.unusedPort()
+        let broker = try RunningProgram(["broker", "--brokers", "2", "--port", "\(port)"])
+        defer { broker.end() }
+        #expect(try await broker.address() == "127.0.0.1:\(port)")
+
+        let kafka = ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(port)"]
+        let topics = try await RunningProgram.run(["topics", "create", "--partitions", "12"], environment: kafka)
+        #expect(topics.code == 0, "\(topics.error)")
+        let second = try await RunningProgram.run(["broker", "--port", "\(port)"])
+        #expect(second.code == 64 && second.error.contains("--port \(port): "), "\(second.error)")
     }
 }

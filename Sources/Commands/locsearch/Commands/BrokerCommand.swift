@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import Kafka
+import NIOCore
+import NIOPosix
 
 struct BrokerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,6 +15,7 @@ struct BrokerCommand: AsyncParsableCommand {
             repeated: see docs/guarantees.md.
 
               locsearch broker
+              locsearch broker --port 9092
               locsearch broker --brokers 3 --partitions 24 --topic extra:4
 
             With --control, each line of JSON on standard input causes a fault. The broker replies with one line on
@@ -26,6 +29,7 @@ struct BrokerCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "Number of brokers.") var brokers = 1
+    @Option(help: "Port for first connections. Default: any free one.") var port: UInt16?
     @Option(help: "Partitions of each topic of locsearch.") var partitions = 12
     @Option(name: .customLong("topic"), help: "Another topic, NAME:PARTITIONS. May repeat.") var topics: [String] = []
 
@@ -40,7 +44,9 @@ struct BrokerCommand: AsyncParsableCommand {
     func run() async throws {
         ignoreBrokenPipes()
         let broker = try EmbeddedBroker(brokers: brokers, topics: try allTopics())
-        Terminal.line(broker.bootstrapServers)
+        let address = String(broker.bootstrapServers.prefix { $0 != "," })
+        if let port { try await FixedPort.forward(port, to: address) }
+        Terminal.line(port.map { "127.0.0.1:\($0)" } ?? broker.bootstrapServers)
 
         if control {
             // Reading a line blocks its thread, so this uses a dedicated thread.
@@ -66,6 +72,51 @@ struct BrokerCommand: AsyncParsableCommand {
             all[String(parts[0])] = count
         }
         return all
+    }
+}
+
+/// A port of our choice for first connections: librdkafka's mock cluster listens on ports of the system's choice. Its
+/// answers name these, and clients then use them directly.
+private enum FixedPort {
+    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    /// Forwards connections at `port` of 127.0.0.1 until the process ends. Returns once the port is open.
+    static func forward(_ port: UInt16, to broker: String) async throws {
+        if let problem = try NetworkAddress.resolve("127.0.0.1", port: port).first?.listenProblem {
+            throw ValidationError("--port \(port): \(problem)")
+        }
+
+        let target = try SocketAddress(ipAddress: "127.0.0.1", port: Int(broker.split(separator: ":").last ?? "") ?? 0)
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .bind(host: "127.0.0.1", port: Int(port), childChannelInitializer: connection)
+        Task {
+            try await server.executeThenClose { clients in
+                try await withThrowingDiscardingTaskGroup { tasks in
+                    for try await client in clients { tasks.addTask { try? await relay(client, to: target) } }
+                }
+            }
+        }
+    }
+
+    @Sendable private static func connection(_ channel: any Channel) -> EventLoopFuture<Connection> {
+        channel.eventLoop.makeCompletedFuture { try Connection(wrappingChannelSynchronously: channel) }
+    }
+
+    /// Returns when one of the two sides has closed its connection.
+    private static func relay(_ client: Connection, to target: SocketAddress) async throws {
+        let broker = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(to: target, channelInitializer: connection)
+        try await client.executeThenClose { requests, toClient in
+            try await broker.executeThenClose { answers, toBroker in
+                try await withThrowingTaskGroup(of: Void.self) { directions in
+                    directions.addTask { for try await bytes in requests { try await toBroker.write(bytes) } }
+                    directions.addTask { for try await bytes in answers { try await toClient.write(bytes) } }
+                    try await directions.next()
+                    directions.cancelAll()
+                }
+            }
+        }
     }
 }
 
