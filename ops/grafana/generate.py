@@ -188,7 +188,15 @@ def panel(entry: dict, number: int, position: dict) -> dict:
 def target(legend: str, query: str, index: int) -> dict:
     for short, long in ABBREVIATIONS.items():
         query = query.replace(short, long)
-    return {"refId": chr(ord("A") + index), "datasource": DATA_SOURCE, "expr": query, "legendFormat": legend}
+    # Exemplars are points that lead from a duration to a trace; there are none unless Prometheus stores them.
+    exemplar = {"exemplar": True} if "_seconds_bucket" in query else {}
+    return {
+        "refId": chr(ord("A") + index),
+        "datasource": DATA_SOURCE,
+        "expr": query,
+        "legendFormat": legend,
+        **exemplar,
+    }
 
 
 def main() -> int:

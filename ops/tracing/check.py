@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "experiments")]
 from collector import Collector
 from confluent_kafka import Consumer, Producer, TopicPartition
 from harness.processes import Processes, first_line, free_port, listens, wait_until
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 INTERNAL, CLIENT, PRODUCER, CONSUMER = 1, 3, 4, 5
 ERROR = 2
@@ -39,6 +40,8 @@ class TracingHarness:
 
     def __init__(self, program: str, processes: Processes):
         self.program, self.processes, self.workers = program, processes, 0
+        # The worker that the checks share.
+        self.shared: Worker
         broker = processes.start("broker", [program, "broker", "--partitions", "2"], stdout=subprocess.PIPE, text=True)
         simulator = processes.start("simulator", [program, "simulate"], stdout=subprocess.PIPE, text=True)
         self.bootstrap, self.provider = first_line(broker), first_line(simulator)
@@ -124,6 +127,16 @@ class Worker:
     def metric(self, name: str) -> float:
         with urllib.request.urlopen(self.admin + "/metrics", timeout=5) as answer:
             return sum(float(line.split()[-1]) for line in answer.read().decode().splitlines() if line.startswith(name))
+
+    def exemplars(self) -> dict[str, dict[str, float]]:
+        """Returns the durations of each histogram's exemplars by their traces, as Prometheus' own parser reads them."""
+        request = urllib.request.Request(self.admin + "/metrics", headers={"Accept": "application/openmetrics-text"})
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            families = list(text_string_to_metric_families(answer.read().decode()))
+        return {
+            family.name: {s.exemplar.labels["trace_id"]: s.exemplar.value for s in family.samples if s.exemplar}
+            for family in families
+        }
 
     def stop(self, within: float) -> float:
         """Ends the worker in order and returns how long that took."""
@@ -249,6 +262,22 @@ def check_failing_provider(harness: TracingHarness) -> None:
         expect(failed, error__type="upstream-unavailable")
         assert failed.status == ERROR and failed.message
     assert one(spans, PRODUCER).status == 0
+
+
+def check_exemplars(harness: TracingHarness) -> None:
+    """A traced request is an exemplar of the histograms of its calls, of its processing and of its whole way."""
+    parent, trace, _ = new_parent("01")
+    harness.send("exemplar", parent, keyword="fault:503")
+    attempts = harness.outcome("exemplar")[1]["timing"]["attempts"]
+    spans = harness.collector.wait_for(trace, 3 + attempts)
+    process = one(spans, CONSUMER)
+    seconds = (process.end - process.start) / 1e9
+    exemplars = harness.shared.exemplars()
+    assert abs(exemplars["messaging_process_duration_seconds"][trace] - seconds) < 0.001
+    whole = seconds + process.attributes["locsearch.topic.wait"]
+    assert abs(exemplars["locsearch_request_end_to_end_seconds"][trace] - whole) < 0.001
+    assert exemplars["locsearch_provider_call_duration_seconds"][trace] < seconds
+    assert sum(trace in traces for traces in exemplars.values()) == 3
 
 
 def check_bad_record(harness: TracingHarness) -> None:
@@ -400,7 +429,7 @@ def main() -> None:
                 print(f"ok      {check.__name__} ({time.monotonic() - began:.1f} s)")
                 return True
 
-            worker = harness.worker(
+            harness.shared = worker = harness.worker(
                 TRACING_ENDPOINT=harness.collector.url,
                 TRACING_SAMPLE_RATIO="0",
                 TRACING_HEADERS="authorization=Bearer%20" + TOKEN,
@@ -408,6 +437,7 @@ def main() -> None:
             for check in (
                 check_sampled_request,
                 check_failing_provider,
+                check_exemplars,
                 check_bad_record,
                 check_unsampled_requests,
                 check_no_secret,

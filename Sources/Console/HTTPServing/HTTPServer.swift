@@ -18,10 +18,7 @@ package final class HTTPServer: Sendable {
     package var connectionCount: Int { table.count }
 
     private init(port: Int, table: ConnectionTable, services: ServiceGroup, serving: Task<Void, any Error>) {
-        self.port = port
-        self.table = table
-        self.services = services
-        self.serving = serving
+        (self.port, self.table, self.services, self.serving) = (port, table, services, serving)
     }
 
     /// Returns once the server listens.

@@ -2,6 +2,7 @@ import Basics
 package import EventLoop
 internal import HTTPTransport
 package import Logging
+internal import Metrics
 package import Observability
 
 /// The traces of a process: a tracer for its requests, and the export of their spans to a collector.
@@ -34,7 +35,10 @@ package final class TraceExport: Sendable {
             configuration, queue: queue, http: http, loop: loop, secrets: secrets, meters: meters, log: log)
         tracer = SpanTracer(
             sampleRatio: configuration.sampleRatio, ignoresParent: configuration.ignoresParent, seed: seed
-        ) { queue.add($0) }
+        ) { [registry = MetricsSystem.factory as? MetricsRegistry] span in
+            queue.add(span)
+            registry?.keepExemplars(of: span)
+        }
     }
 
     /// Exports spans until `stop`.

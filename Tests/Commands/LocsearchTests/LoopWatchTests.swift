@@ -90,7 +90,7 @@ struct LoopWatchTests {
         defer { blockade.release() }
         try await eventually("the process is not alive") { await status.livenessProblem() != nil }
         #expect(await status.readiness() == .notReady("an event loop does not respond"))
-        #expect(await status.metrics().contains("locsearch_build_info"))
+        #expect(await status.metrics(asOpenMetrics: false).contains("locsearch_build_info"))
         #expect(await status.status().contains(#""notReady":"an event loop does not respond""#))
     }
 }

@@ -20,11 +20,11 @@ struct AdminServerTests {
 
         func livenessProblem() async -> String? { nil }
         func readiness() async -> Readiness { state }
-        func metrics() async -> String {
+        func metrics(asOpenMetrics: Bool) async -> String {
             asked.flag.store(true, ordering: .releasing)
             // Does not stop on cancellation, as a job on an event loop does not.
             await Task.detached { [delay] in try? await Task.sleep(for: delay) }.value
-            return "# TYPE a counter\na 1\n"
+            return asOpenMetrics ? "# EOF\n" : "# TYPE a counter\na 1\n"
         }
         func status() async -> String { "{\"inFlight\":3}\n" }
     }
@@ -49,15 +49,27 @@ struct AdminServerTests {
     }
 
     private static func get(
-        _ path: String, from server: HTTPServer, authorization: String? = nil
+        _ path: String, from server: HTTPServer, authorization: String? = nil, accept: String? = nil
     ) async throws -> Answer {
         var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)")))
         request.setValue(authorization, forHTTPHeaderField: "Authorization")
+        if let accept { request.setValue(accept, forHTTPHeaderField: "Accept") }
         let (data, response) = try await URLSession.shared.data(for: request)
         let http = try #require(response as? HTTPURLResponse)
         return Answer(
             status: http.statusCode, type: http.value(forHTTPHeaderField: "Content-Type") ?? "",
             body: String(decoding: data, as: UTF8.self))
+    }
+
+    @Test func `Metrics are OpenMetrics for those who accept it`() async throws {
+        let server = try await Self.start()
+        let answer = try await Self.get(
+            "/metrics", from: server,
+            accept: "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.5,*/*;q=0.2")
+        await server.stop(within: .seconds(2))
+
+        #expect(answer.type == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        #expect(answer.body == "# EOF\n")
     }
 
     @Test(arguments: [

@@ -67,6 +67,32 @@ struct MetricsRegistryTests {
         #expect(text.contains("t_seconds_sum{p=\"q\"} 20.091\n"))
     }
 
+    @Test func `OpenMetrics shows the newest exemplar of a bucket, and the older format shows none`() {
+        let registry = MetricsRegistry()
+        registry.makeCounter(label: "locsearch_requests_taken_total", dimensions: []).increment(by: 1)
+        registry.makeTimer(label: "t_seconds", dimensions: [("p", "q")]).recordNanoseconds(80_000_000)
+        func keep(_ duration: Duration, _ id: Character, label: String = "t_seconds") {
+            let trace = String(repeating: id, count: 32)
+            let exemplar = Exemplar(duration, traceID: trace, time: 1_700_000_000_500_000_000)
+            registry.keep(exemplar, of: label, dimensions: [("p", "q")])
+        }
+        keep(.milliseconds(90), "a")
+        keep(.milliseconds(80), "b")
+        keep(.seconds(3600), "c")
+        keep(.seconds(1), "d", label: "unknown_seconds")
+
+        let classic = registry.prometheusText
+        #expect(classic.contains("t_seconds_bucket{p=\"q\",le=\"0.1\"} 1\n") && !classic.contains("trace_id"))
+        let text = PrometheusText.openMetrics(registry.text(withExemplars: true))
+        let (b, c) = (String(repeating: "b", count: 32), String(repeating: "c", count: 32))
+        #expect(text.contains("t_seconds_bucket{p=\"q\",le=\"0.1\"} 1 # {trace_id=\"\(b)\"} 0.08 1700000000.5\n"))
+        #expect(text.contains("le=\"+Inf\"} 1 # {trace_id=\"\(c)\"} 3600.0 1700000000.5\n"))
+        #expect(text.split(separator: "\n").count { $0.contains("trace_id") } == 2)
+        #expect(text.contains("# HELP locsearch_requests_taken Records taken from the requests topic.\n"))
+        #expect(text.contains("# TYPE locsearch_requests_taken counter\nlocsearch_requests_taken_total 1\n"))
+        #expect(text.hasSuffix("\n# EOF\n"))
+    }
+
     @Test func `Buckets of a metric are those of its description`() throws {
         let registry = MetricsRegistry()
         registry.makeTimer(label: "locsearch_upstream_duration_seconds", dimensions: []).recordNanoseconds(1)
@@ -92,7 +118,7 @@ struct MetricsRegistryTests {
         }
         #expect(counter.value == 80_000)
         #expect(gauge.value == 80_000)
-        let lines = histogram.text(SeriesName(label: "t", dimensions: "")).split(separator: "\n")
+        let lines = histogram.text(SeriesName(label: "t", dimensions: ""), withExemplars: false).split(separator: "\n")
         #expect(
             lines == [
                 #"t_bucket{le="0.5"} 0"#, #"t_bucket{le="2.0"} 80000"#, #"t_bucket{le="+Inf"} 80000"#, "t_sum 80000",

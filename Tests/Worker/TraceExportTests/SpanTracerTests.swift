@@ -1,7 +1,9 @@
 import Basics
+import Metrics
 import Tracing
 import Testing
 
+@testable import Observability
 @testable import TraceExport
 
 struct SpanTracerTests {
@@ -25,6 +27,37 @@ struct SpanTracerTests {
         #expect(
             tracer.headers(span.context)
                 == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-01", "tracestate": "a=1"])
+    }
+
+    @Test func `Ended spans are the exemplars of their histograms`() {
+        let registry = MetricsRegistry()
+        let process = ["messaging_system", "messaging_operation_name", "messaging_destination_name"].map { ($0, "x") }
+        let group = [("messaging_consumer_group_name", "x")]
+        _ = registry.makeTimer(label: "messaging_process_duration_seconds", dimensions: process + group)
+        _ = registry.makeTimer(label: "locsearch_request_end_to_end_seconds", dimensions: [])
+        let labels = [("provider", "hotpepper"), ("code", "timeout")]
+        registry.makeTimer(label: "locsearch_provider_call_duration_seconds", dimensions: labels).recordNanoseconds(1)
+
+        let tracer = SpanTracer(sampleRatio: 1, seed: 1) { registry.keepExemplars(of: $0) }
+        let request = tracer.startSpan("process x", context: tracer.context(Self.sampled), ofKind: .consumer)
+        for (name, _) in process + group { request.attributes[name.replacing("_", with: ".")] = "x" }
+        request.attributes["locsearch.topic.wait"] = 1000.0
+        let call = tracer.startSpan("GET", context: request.context, ofKind: .client)
+        call.attributes["locsearch.provider"] = "hotpepper"
+        call.attributes["error.type"] = "timeout"
+        call.end()
+        request.end()
+        // A request without an outcome is in no histogram.
+        let other = tracer.startSpan("process x", context: .topLevel, ofKind: .consumer)
+        other.attributes = request.attributes
+        other.attributes["error.type"] = "abandoned"
+        other.end()
+
+        let lines = registry.text(withExemplars: true).split(separator: "\n").filter { $0.contains("trace_id") }
+        #expect(lines.count == 3 && lines.allSatisfy { $0.contains("# {trace_id=\"\(Self.traceID)\"}") }, "\(lines)")
+        // The request waited in its topic for longer than the largest bound but one.
+        let whole = "locsearch_request_end_to_end_seconds_bucket"
+        #expect(lines.contains { $0.hasPrefix(whole) && $0.contains("} 1000.") })
     }
 
     @Test(arguments: [(0.0, sampled, 0), (1, unsampled, 2)])

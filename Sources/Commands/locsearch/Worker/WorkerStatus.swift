@@ -86,12 +86,13 @@ struct WorkerStatus: AdminSource {
 
     // MARK: - Metrics
 
-    func metrics() async -> String {
+    func metrics(asOpenMetrics: Bool) async -> String {
         let (lanes, providers, controls) = (await lanes(), await providers(), await controls())
 
         // Values that need no loop are always included, because they are needed most when a loop is stuck.
         let isReady = readinessProblem(lanes, providers: providers, controls: controls) == nil
-        return registry.prometheusText
+        let text =
+            registry.text(withExemplars: asOpenMetrics)
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
             + (lanes.map { Self.laneMetrics($0, tenants: tenants) } ?? "")
             + backlogMetrics(lanes, providers: providers, controls: controls)
@@ -104,6 +105,7 @@ struct WorkerStatus: AdminSource {
             + PrometheusText.family(
                 "locsearch_log_lines_dropped_total", Double(LineOutput.standardError.droppedLines))
             + ProcessMetrics.prometheusText
+        return asOpenMetrics ? PrometheusText.openMetrics(text) : text
     }
 
     private func backlogMetrics(

@@ -47,7 +47,10 @@ package enum AdminServer {
         router.get("/readyz") { _, _ in probe(await source.readiness()) }
         router.get("/metrics") { request, context in
             if let refusal = refusal(of: request, from: context) { return refusal }
-            return response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", body: await source.metrics())
+            let isOpen = request.headers[.accept]?.contains("application/openmetrics-text") == true
+            let type = isOpen ? "application/openmetrics-text; version=1.0.0" : "text/plain; version=0.0.4"
+            return response(
+                .ok, type: "\(type); charset=utf-8", body: await source.metrics(asOpenMetrics: isOpen))
         }
         router.get("/status") { request, context in
             if let refusal = refusal(of: request, from: context) { return refusal }
@@ -104,8 +107,8 @@ package protocol AdminSource: Sendable {
     /// Returns whether requests are taken.
     func readiness() async -> Readiness
 
-    /// Returns all metrics as Prometheus text.
-    func metrics() async -> String
+    /// Returns all metrics as Prometheus text, or as OpenMetrics with exemplars.
+    func metrics(asOpenMetrics: Bool) async -> String
 
     /// Returns the whole state as one JSON object.
     func status() async -> String

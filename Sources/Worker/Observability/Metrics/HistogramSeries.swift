@@ -12,6 +12,8 @@ final class HistogramSeries: TimerHandler, MetricSeries {
     private let bounds: [(text: String, nanoseconds: Int64)]
     private let counts = InlineArray<16, Atomic<Int64>> { _ in Atomic(0) }
     private let seconds = AtomicDouble()
+    /// The newest exemplar of each bucket; empty until there is one.
+    private let exemplars = Mutex<[Int: Exemplar]>([:])
 
     /// - Parameter bounds: in seconds, ascending; fewer than `mostBuckets`.
     init(bounds: [Double]) {
@@ -22,26 +24,55 @@ final class HistogramSeries: TimerHandler, MetricSeries {
     var isEmpty: Bool { total == 0 }
     var total: Int64 { (0...bounds.count).reduce(0) { $0 + counts[$1].load(ordering: .relaxed) } }
 
-    func recordNanoseconds(_ duration: Int64) {
+    private func bucket(of duration: Int64) -> Int {
         var bucket = 0
         while bucket < bounds.count, duration > bounds[bucket].nanoseconds { bucket += 1 }
-        counts[bucket].wrappingAdd(1, ordering: .relaxed)
+        return bucket
+    }
+
+    func recordNanoseconds(_ duration: Int64) {
+        counts[bucket(of: duration)].wrappingAdd(1, ordering: .relaxed)
         seconds.add(Double(duration) / 1e9)
+    }
+
+    func keep(_ exemplar: Exemplar) {
+        let bucket = bucket(of: exemplar.duration.wholeNanoseconds)
+        exemplars.withLock { $0[bucket] = exemplar }
     }
 
     /// Returns the lines of the exposition. The count is the sum of the buckets, so that they agree
     /// even if observations are recorded meanwhile.
-    func text(_ name: SeriesName) -> String {
+    func text(_ name: SeriesName, withExemplars: Bool) -> String {
+        let exemplars = withExemplars ? exemplars.withLock { $0 } : [:]
         let prefix = name.dimensions.isEmpty ? "" : name.dimensions + ","
         let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
         var (text, sum) = ("", Int64(0))
         for bucket in 0...bounds.count {
             sum += counts[bucket].load(ordering: .relaxed)
             let bound = bucket < bounds.count ? bounds[bucket].text : "+Inf"
-            text += "\(name.label)_bucket{\(prefix)le=\"\(bound)\"} \(sum)\n"
+            text += "\(name.label)_bucket{\(prefix)le=\"\(bound)\"} \(sum)\(exemplars[bucket]?.text ?? "")\n"
         }
         return text
             + "\(name.label)_sum\(labels) \(PrometheusText.number(seconds.value))\n\(name.label)_count\(labels) \(sum)\n"
+    }
+}
+
+/// A traced observation of a histogram, by which a person gets from a bucket to a trace.
+package struct Exemplar: Sendable {
+    /// The observed duration.
+    let duration: Duration
+    /// 32 hexadecimal digits.
+    let traceID: String
+    /// When it was observed, in nanoseconds since 1970.
+    let time: UInt64
+
+    package init(_ duration: Duration, traceID: String, time: UInt64) {
+        (self.duration, self.traceID, self.time) = (duration, traceID, time)
+    }
+
+    /// What follows the value of its bucket.
+    fileprivate var text: String {
+        " # {trace_id=\"\(traceID)\"} \(duration / .seconds(1)) \(Double(time / 1_000_000) / 1e3)"
     }
 }
 

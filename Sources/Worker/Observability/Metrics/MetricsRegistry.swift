@@ -67,8 +67,19 @@ package final class MetricsRegistry: MetricsFactory {
         return series.withLock { ($0[name] as? CounterSeries)?.value ?? ($0[name] as? HistogramSeries)?.total ?? 0 }
     }
 
-    /// All metrics in the exposition format, version 0.0.4. Empty histograms of sparse metrics are omitted.
-    package var prometheusText: String {
+    /// Keeps an observation as the newest exemplar of its bucket. It is ignored if there is no histogram with this name and
+    /// these labels.
+    package func keep(_ exemplar: Exemplar, of label: String, dimensions: [(String, String)]) {
+        let name = name(label, dimensions)
+        series.withLock { $0[name] as? HistogramSeries }?.keep(exemplar)
+    }
+
+    /// All metrics in the exposition format, version 0.0.4.
+    package var prometheusText: String { text(withExemplars: false) }
+
+    /// Returns all metrics in the exposition format. Version 0.0.4 has no exemplars; a text with them is meant for
+    /// `PrometheusText.openMetrics`. Empty histograms of sparse metrics are omitted.
+    package func text(withExemplars: Bool) -> String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }
         var text = ""
         var lastLabel = ""
@@ -76,7 +87,7 @@ package final class MetricsRegistry: MetricsFactory {
             if series.isEmpty, MetricDescription.named(name.label)?.isSparse == true { continue }
             if name.label != lastLabel { text += PrometheusText.head(name.label, series.kind) }
             lastLabel = name.label
-            text += series.text(name)
+            text += series.text(name, withExemplars: withExemplars)
         }
         return text
     }
@@ -88,7 +99,7 @@ final class CounterSeries: CounterHandler, MetricSeries {
     var value: Int64 { count.load(ordering: .relaxed) }
     func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
     func reset() { count.store(0, ordering: .relaxed) }
-    func text(_ name: SeriesName) -> String { "\(name) \(value)\n" }
+    func text(_ name: SeriesName, withExemplars: Bool) -> String { "\(name) \(value)\n" }
 }
 
 /// A number that goes up and down.
@@ -102,5 +113,5 @@ final class GaugeSeries: MeterHandler, RecorderHandler, MetricSeries {
     func decrement(by amount: Double) { number.add(-amount) }
     func record(_ value: Int64) { set(value) }
     func record(_ value: Double) { set(value) }
-    func text(_ name: SeriesName) -> String { "\(name) \(PrometheusText.number(value))\n" }
+    func text(_ name: SeriesName, withExemplars: Bool) -> String { "\(name) \(PrometheusText.number(value))\n" }
 }

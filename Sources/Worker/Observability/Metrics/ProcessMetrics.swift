@@ -39,11 +39,7 @@ package enum ProcessMetrics {
 
     private static var mostFiles: Double? {
         var limit = rlimit()
-        #if canImport(Glibc)
-            guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
-        #else
-            guard unsafe getrlimit(RLIMIT_NOFILE, &limit) == 0 else { return nil }
-        #endif
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)
     }
 

@@ -2,6 +2,16 @@ internal import Basics
 
 /// The exposition format, version 0.0.4, for values that are computed on demand.
 package enum PrometheusText {
+    /// Returns a text of version 0.0.4 as OpenMetrics 1.0, where the name of a counter has no suffix in the lines before its
+    /// samples.
+    package static func openMetrics(_ text: String) -> String {
+        text.split(separator: "\n").map { line in
+            let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+            guard words.count == 4, words[0] == "#", words[2].hasSuffix("_total") else { return line + "\n" }
+            return "# \(words[1]) \(words[2].dropLast(6)) \(words[3])\n"
+        }.joined() + "# EOF\n"
+    }
+
     /// Returns one metric with its samples. Its type and help text come from the table of metrics.
     /// - Parameter samples: labels in their order of output, and the value. Without samples, the metric is omitted.
     package static func family(_ name: String, _ samples: [(labels: [(String, String)], value: Double)]) -> String {
@@ -71,5 +81,5 @@ protocol MetricSeries: AnyObject, Sendable {
     var isEmpty: Bool { get }
 
     /// Returns the lines of the exposition, without the header.
-    func text(_ name: SeriesName) -> String
+    func text(_ name: SeriesName, withExemplars: Bool) -> String
 }

@@ -40,11 +40,7 @@ actor SpanExporter {
         self.configuration = configuration
         request = configuration.request
         self.queue = queue
-        self.http = http
-        self.loop = loop
-        self.secrets = secrets
-        self.meters = meters
-        self.log = log
+        (self.http, self.loop, self.secrets, self.meters, self.log) = (http, loop, secrets, meters, log)
     }
 
     /// Exports spans until `finish`, and then those that wait, as long as the collector accepts them. Cancelling the

@@ -1,4 +1,5 @@
 package import Basics
+internal import Observability
 import Synchronization
 package import Tracing
 
@@ -35,11 +36,7 @@ package final class RecordedSpan: Tracing.Span {
         onEnd: @escaping @Sendable (RecordedSpan) -> Void
     ) {
         self.context = context
-        self.kind = kind
-        self.parent = parent
-        self.start = start
-        self.onEnd = onEnd
-        self.trace = trace
+        (self.kind, self.parent, self.start, self.onEnd, self.trace) = (kind, parent, start, onEnd, trace)
         state = Mutex(Content(name: name))
     }
 
@@ -83,6 +80,37 @@ package final class RecordedSpan: Tracing.Span {
         guard isRecording else { return }
         state.withLock { content in
             if content.end == 0 { body(&content) }
+        }
+    }
+}
+
+extension MetricsRegistry {
+    /// Keeps an ended span as an exemplar of the histograms that count what it shows. A span never ends before its start.
+    func keepExemplars(of span: RecordedSpan) {
+        let (content, start) = (span.content, span.start)
+        let attributes = content.attributes
+        func text(_ name: String) -> String? {
+            if case .string(let text) = attributes.get(name) { text } else { nil }
+        }
+        func keep(after wait: Duration = .zero, of label: String, _ dimensions: [(String, String)] = []) {
+            let duration = wait + .nanoseconds(Int64(clamping: content.end - start))
+            let exemplar = Exemplar(duration, traceID: span.trace.traceID, time: content.end)
+            self.keep(exemplar, of: label, dimensions: dimensions)
+        }
+
+        switch span.kind {
+        case .client:
+            let labels = [("provider", text("locsearch.provider") ?? ""), ("code", text("error.type") ?? "ok")]
+            keep(of: "locsearch_provider_call_duration_seconds", labels)
+        case .consumer where text("error.type") != "abandoned":
+            let names = ["system", "operation.name", "destination.name", "consumer.group.name"]
+            let labels = names.map { name in
+                ("messaging_\(name.replacing(".", with: "_"))", text("messaging.\(name)") ?? "")
+            }
+            keep(of: "messaging_process_duration_seconds", labels)
+            guard case .double(let wait) = attributes.get("locsearch.topic.wait") else { return }
+            keep(after: .seconds(saturating: wait), of: "locsearch_request_end_to_end_seconds")
+        default: break
         }
     }
 }

@@ -17,9 +17,12 @@ package struct RequestTracing: Sendable {
     /// Begins the trace of a request, as a child of the trace that its record names.
     ///
     /// Not inlined, because few workers trace and every request passes the call site.
+    /// - Parameter topicWait: the time that the record waited in its topic; `nil` if its timestamp is unknown.
     /// - Returns: `nil` for a request that is not traced.
     @inline(never)
-    func begin(_ envelope: RequestEnvelope, requestID: String, bodySize: Int) -> RequestTrace? {
+    func begin(
+        _ envelope: RequestEnvelope, requestID: String, bodySize: Int, topicWait: Duration?
+    ) -> RequestTrace? {
         var context = ServiceContext.topLevel
         if let trace = envelope.trace {
             tracer.extract(TraceHeaders(trace), into: &context, using: TraceHeaders.access)
@@ -38,6 +41,7 @@ package struct RequestTracing: Sendable {
             attributes["messaging.consumer.group.name"] = consumerGroup
             attributes["messaging.message.body.size"] = bodySize
             attributes["locsearch.request.id"] = requestID
+            if let topicWait { attributes["locsearch.topic.wait"] = topicWait / .seconds(1) }
         }
         return RequestTrace(
             tracer: tracer, process: span, requestID: requestID, continuesTrace: envelope.trace != nil)
