@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build tarball build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build tarball build-simulate build-benchmarks simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -20,6 +20,10 @@ EXAMPLES := Examples/python/.venv
 CLIENTS := clients/python/.venv
 PYTHON := tools/.venv
 OUTLINE := tools/outline/.venv
+
+# The program that checks in other languages run. LOCSEARCH=PROGRAM names one that is built already.
+BUILD_PROGRAM = $(if $(LOCSEARCH),,swift build --product locsearch $(SWIFT_FLAGS))
+PROGRAM = $(or $(LOCSEARCH),"$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch")
 
 # A virtual environment for each folder that has a requirements.txt. `SETUP` is what tools/setup is asked for, `ALSO` installs
 # what a second list of packages needs in another way.
@@ -78,8 +82,8 @@ test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedd
 
 test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser; ARGS='-k restart' runs some
 	@tools/setup browser
-	swift build --product locsearch $(SWIFT_FLAGS)
-	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(BROWSER)/bin/pytest -q -p no:cacheprovider -n 2 --dist loadfile Tests/Browser $(ARGS)
+	$(BUILD_PROGRAM)
+	LOCSEARCH=$(PROGRAM) $(BROWSER)/bin/pytest -q -p no:cacheprovider -n 3 --dist loadfile Tests/Browser $(ARGS)
 
 outline: $(OUTLINE)/ok ## Writes the outline of land and lakes for the console's map anew
 	$(OUTLINE)/bin/python tools/outline/make.py Sources/Console/Console/Page/outline.json
@@ -97,13 +101,12 @@ tarball: build ## Packs that program with its libraries: dist/locsearch-VERSION-
 	@tools/setup tarball
 	tools/tarball "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/locsearch"
 
-bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new figures over into Benchmarks/figures.txt, QUEUES=1 has very many requests wait
+bench: build-benchmarks ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new figures over into Benchmarks/figures.txt, QUEUES=1 has very many requests wait
 	@tools/setup bench
-	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
 	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept) $(if $(QUEUES),--queues)
 
-build-simulate: setup ## Builds the simulation alone
-	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
+build-simulate build-benchmarks: build-%: setup ## Builds the simulation, or the benchmarks, alone
+	swift build $(RELEASE_FLAGS) --product $(if $(findstring simulate,$*),Simulate,Benchmarks) $(SWIFT_FLAGS)
 
 # SEED=n replays one schedule and tells its story; SEEDS=n runs so many, from FROM on.
 SEEDS ?= 6000
@@ -188,17 +191,17 @@ schemas: $(SCHEMAS)/ok ## Checks schemas, examples and the AsyncAPI document wit
 	$(SCHEMAS)/bin/python schemas/validate.py $(if $(EVENTS),--events $(EVENTS))
 
 events: setup $(SCHEMAS)/ok ## Checks the demo's outcomes against the schemas
-	swift build --product locsearch $(SWIFT_FLAGS)
+	$(BUILD_PROGRAM)
 	events=$$(mktemp) && trap 'rm -f "$$events"' EXIT && \
-	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo --once --record "$$events" && \
+	  $(PROGRAM) demo --once --record "$$events" && \
 	  $(SCHEMAS)/bin/python schemas/validate.py --events "$$events"
 
 # The Swift example is a package of its own, as a service that uses the libraries is.
 examples: setup $(EXAMPLES)/ok ## Runs the examples of clients (Swift, Python, kcat) beside a broker, a provider and a worker
 	@tools/setup examples
-	swift build --product locsearch $(SWIFT_FLAGS)
+	$(BUILD_PROGRAM)
 	swift build --package-path Examples/swift --scratch-path .build-examples $(SWIFT_FLAGS)
-	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" \
+	LOCSEARCH=$(PROGRAM) \
 	  SEARCH_CLIENT="$$(swift build --package-path Examples/swift --scratch-path .build-examples --show-bin-path $(SWIFT_FLAGS))/SearchClient" \
 	  $(EXAMPLES)/bin/python Examples/run
 
@@ -213,12 +216,12 @@ clients: $(CLIENTS)/ok ## Builds the client packages for Python and TypeScript
 	cd clients/typescript && tsc && npm pack --silent --pack-destination ../dist
 
 test-clients: setup clients ## Tests the client packages: their types against schemas/, and both beside a broker, a provider and a worker
-	swift build --product locsearch $(SWIFT_FLAGS)
+	$(BUILD_PROGRAM)
 	$(CLIENTS)/bin/pip install --quiet --no-deps --force-reinstall clients/dist/*.whl
 	tar -x -f clients/dist/*.tgz -C clients/dist && cp -r clients/typescript/test clients/dist/package
 	$(CLIENTS)/bin/mypy --strict --config-file= clients/generate.py clients/python/src clients/python/tests
 	$(CLIENTS)/bin/pytest -q -p no:cacheprovider clients/tests
-	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(CLIENTS)/bin/python clients/run-tests
+	LOCSEARCH=$(PROGRAM) $(CLIENTS)/bin/python clients/run-tests
 
 dashboard: $(MONITORING)/ok ## Writes ops/grafana/dashboard.json from dashboard.yaml
 	$(MONITORING)/bin/python ops/grafana/generate.py
@@ -243,8 +246,8 @@ check-experiments: build $(EXPERIMENTS)/ok ## Tests the history checker: each ki
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
 
 check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with OpenTelemetry's own packages
-	swift build --product locsearch $(SWIFT_FLAGS)
-	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(TRACING)/bin/python ops/tracing/check.py
+	$(BUILD_PROGRAM)
+	LOCSEARCH=$(PROGRAM) $(TRACING)/bin/python ops/tracing/check.py
 
 experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
