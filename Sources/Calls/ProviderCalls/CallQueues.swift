@@ -42,9 +42,7 @@ public struct WaitingRequests: Sendable, Hashable {
     public var tenants = 0
 
     public init(interactive: Int = 0, batch: Int = 0, tenants: Int = 0) {
-        self.interactive = interactive
-        self.batch = batch
-        self.tenants = tenants
+        (self.interactive, self.batch, self.tenants) = (interactive, batch, tenants)
     }
 
     public static func += (sum: inout WaitingRequests, more: WaitingRequests) {

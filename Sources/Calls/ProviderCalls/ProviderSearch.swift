@@ -3,7 +3,7 @@ public import LocationSearch
 import Resilience
 
 /// Calls providers for places, within deadline, limits, retries and breaker. Confined to the actor that begins searches.
-public protocol SearchReporting: AnyObject {
+public protocol SearchExecutor: AnyObject {
     /// Starts a search at its candidates. `search.end` is called once, possibly before this returns.
     func begin(_ search: ProviderSearch)
 
@@ -42,7 +42,7 @@ public final class ProviderSearch {
     public let context: RequestContext?
     private let completion: (inout SearchReport) -> Void
     @usableFromInline
-    unowned let worker: any SearchReporting
+    unowned let worker: any SearchExecutor
     private(set) var tried: [ProviderID] = []
     /// The cost of the calls so far.
     var spent = CallCost()
@@ -52,17 +52,14 @@ public final class ProviderSearch {
 
     /// - Parameter completion: called once with the result.
     public init(
-        _ request: SearchRequest, at candidates: [any PlaceService], by worker: any SearchReporting,
+        _ request: SearchRequest, at candidates: [any PlaceService], by worker: any SearchExecutor,
         before deadline: Deadline, lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
         then completion: @escaping (inout SearchReport) -> Void
     ) {
         self.request = request
         self.candidates = candidates
         self.worker = worker
-        self.deadline = deadline
-        self.lifetime = lifetime
-        self.context = context
-        self.completion = completion
+        (self.deadline, self.lifetime, self.context, self.completion) = (deadline, lifetime, context, completion)
     }
 
     @inlinable

@@ -6,10 +6,10 @@ public import LocationSearch
 /// Not `Sendable`: it belongs to the actor on which its worker runs.
 public struct SearchInteractor {
     private let selection: ProviderSelection
-    private let worker: any SearchReporting
+    private let worker: any SearchExecutor
     private let presenter = SearchPresenter()
 
-    public init(selection: ProviderSelection, worker: any SearchReporting) {
+    public init(selection: ProviderSelection, worker: any SearchExecutor) {
         self.selection = selection
         self.worker = worker
     }

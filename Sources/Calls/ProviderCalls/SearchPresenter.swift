@@ -59,8 +59,6 @@ public struct SearchReport: Sendable, Hashable {
     ) {
         self.result = result
         self.provider = provider
-        self.triedProviders = triedProviders
-        self.upstream = upstream
-        self.attempts = attempts
+        (self.triedProviders, self.upstream, self.attempts) = (triedProviders, upstream, attempts)
     }
 }

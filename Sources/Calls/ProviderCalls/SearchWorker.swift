@@ -7,7 +7,7 @@ internal import Resilience
 /// Calls providers for requests: tries the candidates in order, each through its `ProviderClient`, within one deadline.
 ///
 /// Not `Sendable`: it belongs to one actor, on which everything runs, so that a request passes through plain functions.
-public final class SearchWorker: SearchReporting {
+public final class SearchWorker: SearchExecutor {
     private let policies: [ProviderID: ProviderPolicy]
     private let defaultPolicy: ProviderPolicy
     private let clock: any MonotonicClock
@@ -40,9 +40,7 @@ public final class SearchWorker: SearchReporting {
         defaultPolicy = ProviderPolicy(concurrency: concurrency)
         self.clock = clock
         hasBudgets = budgets != nil
-        self.timekeeper = timekeeper
-        self.random = random
-        self.observer = observer
+        (self.timekeeper, self.random, self.observer) = (timekeeper, random, observer)
         quota = QuotaMember(
             name: name, shares: Self.shares(policies), budgets: budgets,
             batchFloor: policies.values.first?.fairness.batchFloor, clock: clock)

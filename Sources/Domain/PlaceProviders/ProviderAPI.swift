@@ -34,9 +34,7 @@ struct ProviderAPI: Sendable {
     private let http: any HTTPSending
 
     init(_ id: ProviderID, http: any HTTPSending, configuration: ProviderConfiguration) {
-        self.id = id
-        self.http = http
-        self.configuration = configuration
+        (self.id, self.http, self.configuration) = (id, http, configuration)
     }
 
     /// Makes one call. The key is removed from failures, because events contain the provider's texts.

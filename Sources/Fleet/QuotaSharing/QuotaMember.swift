@@ -46,9 +46,7 @@ public final class QuotaMember {
         name: String, shares: [String: FleetShare], budgets: BudgetPolicy? = nil,
         batchFloor: Double? = nil, clock: any MonotonicClock
     ) {
-        self.shares = shares
-        self.budgets = budgets
-        self.clock = clock
+        (self.shares, self.budgets, self.clock) = (shares, budgets, clock)
 
         reservations = budgets.map { BudgetMember(name: name, budgets: $0.budgets, at: clock.now) }
 

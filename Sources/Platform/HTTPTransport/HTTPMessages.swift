@@ -57,10 +57,7 @@ public struct HTTPResponse: Sendable, Hashable {
         self.status = status
         self.body = body
         self.location = location
-        self.retryAfter = retryAfter
-        self.readAt = readAt
-        self.contentType = contentType
-        self.date = date
+        (self.retryAfter, self.readAt, self.contentType, self.date) = (retryAfter, readAt, contentType, date)
     }
 }
 

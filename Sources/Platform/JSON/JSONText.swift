@@ -18,9 +18,7 @@ public struct JSONText: ~Escapable {
     init(_ bytes: Span<UInt8>, head: UInt64, hasEscapes: Bool, offset: Int) {
         self.bytes = bytes
         count = bytes.count
-        self.head = head
-        self.hasEscapes = hasEscapes
-        self.offset = offset
+        (self.head, self.hasEscapes, self.offset) = (head, hasEscapes, offset)
     }
 
     /// Makes a text that is not part of JSON, to compare it with many names in a switch.

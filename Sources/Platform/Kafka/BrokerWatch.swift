@@ -23,10 +23,7 @@ final class BrokerWatch {
     private var limiter = RepeatLimiter<Int32>()
 
     init(_ client: ClientHandle, isReporting: Bool, loop: EventLoop, log: Logger) {
-        self.client = client
-        self.isReporting = isReporting
-        self.loop = loop
-        self.log = log
+        (self.client, self.isReporting, self.loop, self.log) = (client, isReporting, loop, log)
     }
 
     /// Handles an error that does not concern a single record.

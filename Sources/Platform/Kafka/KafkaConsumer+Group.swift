@@ -75,7 +75,7 @@ extension KafkaConsumer {
     /// learns of it from a JoinGroup response. The partitions then stay assigned, although other members may have owned
     /// them in between.
     ///
-    /// Always false for a member that is leaving: see `giveUp`.
+    /// Always false for a member that is leaving: see `confirmUnassignment`.
     private var wasThrownOut: Bool {
         guard !isClosed, let former = group.memberID, !partitions.inOrder.isEmpty,
             let present = GroupMembership.memberID(of: client)
@@ -136,7 +136,7 @@ extension KafkaConsumer {
             await notifyListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
-            giveUp { $0.unassignAll() }
+            confirmUnassignment { $0.unassignAll() }
         }
     }
 
@@ -212,20 +212,20 @@ extension KafkaConsumer {
 
         group.isRejoining = true
         partitions.remove(gone)
-        giveUp(ids)
+        confirmUnassignment(ids)
         return isLost ? .lost : .revoked
     }
 
-    private func giveUp(_ ids: [TopicPartition]) {
-        giveUp { client throws(KafkaError) in try client.unassign(ids) }
+    private func confirmUnassignment(_ ids: [TopicPartition]) {
+        confirmUnassignment { client throws(KafkaError) in try client.unassign(ids) }
     }
 
-    /// Confirms to librdkafka that partitions are given up.
+    /// Confirms to librdkafka that partitions are unassigned.
     ///
     /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If
     /// the membership has just ended, librdkafka (all versions up to 2.16) drops the answer, and the call never
     /// returns. Therefore the thread that later frees the client makes this call, not the event loop.
-    private func giveUp(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
+    private func confirmUnassignment(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
         // An error no longer matters to a member that leaves.
         if isClosed { return client.blocking.start { [client] in try? answer(client) } }
         do throws(KafkaError) {
@@ -246,7 +246,7 @@ extension KafkaConsumer {
         await group.listener?.lost(gone.map(\.partition))
 
         partitions.remove(gone)
-        giveUp(ids)
+        confirmUnassignment(ids)
         return ids
     }
 

@@ -25,10 +25,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
         /// Makes a position for tests with a fake consumer.
         package init(partition: AssignedPartition, committed: Int64?, end: Int64?, problem: String? = nil) {
-            self.partition = partition
-            self.committed = committed
-            self.end = end
-            self.problem = problem
+            (self.partition, self.committed, self.end, self.problem) = (partition, committed, end, problem)
         }
     }
 

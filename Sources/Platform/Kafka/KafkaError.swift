@@ -55,9 +55,7 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter code: librdkafka's `rd_kafka_resp_err_t`; 0 if this module found the failure itself.
     public init(_ kind: Kind, code: Int32 = 0, _ description: String) {
-        self.kind = kind
-        self.code = code
-        self.description = description
+        (self.kind, self.code, self.description) = (kind, code, description)
     }
 
     /// Returns the same error as the delivery report of one record.

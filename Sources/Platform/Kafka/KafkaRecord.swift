@@ -63,11 +63,7 @@ public struct ConsumerRecord: Sendable, Hashable {
         value: [UInt8]? = nil, headers: [KafkaHeader] = []
     ) {
         self.partition = partition
-        self.offset = offset
-        self.timestamp = timestamp
-        self.key = key
-        self.value = value
-        self.headers = headers
+        (self.offset, self.timestamp, self.key, self.value, self.headers) = (offset, timestamp, key, value, headers)
     }
 }
 
@@ -91,10 +87,7 @@ public struct ProducerRecord: Sendable, Hashable {
     ) {
         self.topic = topic
         self.partition = partition
-        self.key = key
-        self.value = value
-        self.headers = headers
-        self.timestamp = timestamp
+        (self.key, self.value, self.headers, self.timestamp) = (key, value, headers, timestamp)
     }
 }
 

@@ -26,9 +26,7 @@ package struct LineLogHandler: LogHandler {
     }
 
     init(label: String, format: Format, level: Logger.Level, output: LineOutput) {
-        self.label = label
-        self.format = format
-        self.output = output
+        (self.label, self.format, self.output) = (label, format, output)
         ownLevel = level
     }
 

@@ -1,11 +1,6 @@
 internal import Dispatch
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A file descriptor for lines. Thread-safe; no call except `flush` and the static `write(_:to:)` waits for the reader.
 ///
@@ -147,10 +142,6 @@ package final class LineOutput: Sendable {
     }
 
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-            unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-            unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
+        unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     }
 }

@@ -39,9 +39,7 @@ package struct LaneStatus: Sendable, Hashable {
         package let longest: Duration
 
         package init(flow: Flow, count: Int, longest: Duration) {
-            self.flow = flow
-            self.count = count
-            self.longest = longest
+            (self.flow, self.count, self.longest) = (flow, count, longest)
         }
     }
 

@@ -55,10 +55,7 @@ package actor WorkerLane {
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), exclusiveLock: ExclusiveLock = ExclusiveLock(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
-        self.loop = loop
-        self.configuration = configuration
-        self.source = source
-        self.log = log
+        (self.loop, self.configuration, self.source, self.log) = (loop, configuration, source, log)
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop, log: log)

@@ -21,9 +21,6 @@ public struct CallObserver: Sendable {
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in }
     ) {
-        self.onTransition = onTransition
-        self.onBudget = onBudget
-        self.onWasted = onWasted
-        self.onCall = onCall
+        (self.onTransition, self.onBudget, self.onWasted, self.onCall) = (onTransition, onBudget, onWasted, onCall)
     }
 }

@@ -24,11 +24,7 @@ final class ProviderCaller {
         _ id: ProviderID, policy: ProviderPolicy, queue: ProviderQueue, clock: any MonotonicClock,
         observer: CallObserver
     ) {
-        self.id = id
-        self.policy = policy
-        self.queue = queue
-        self.clock = clock
-        self.observer = observer
+        (self.id, self.policy, self.queue, self.clock, self.observer) = (id, policy, queue, clock, observer)
         retryBudget = RetryBudget(policy.budget)
         attemptTimer = AttemptTimer(policy.attemptTimeout)
     }

@@ -50,10 +50,7 @@ final class ProviderClient {
         self.policy = policy
         self.clock = clock
         self.random = random
-        self.observer = observer
-        self.timekeeper = timekeeper
-        self.startCall = startCall
-        self.onEnd = onEnd
+        (self.observer, self.timekeeper, self.startCall, self.onEnd) = (observer, timekeeper, startCall, onEnd)
 
         let (share, now) = (policy.share.initial, timekeeper.now)
         let methods = policy.orderedMethodLimits

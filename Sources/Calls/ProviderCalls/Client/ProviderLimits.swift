@@ -85,8 +85,8 @@ final class ProviderLimits {
         let own = buckets.count > 1 ? groups.all[group].bucket : nil
         if let own { buckets[own].take(as: requestClass) }
         let permits = hasBudgets ? groups.all[group].take(of: requestClass, at: now) : []
-        let turn = Grant.Turn(self, requestClass, bucket: own, permits: permits)
-        return Grant(breakerPermit: breaker.take(at: now), permit: concurrency.take(at: now), turn: turn)
+        let tokens = Grant.Tokens(self, requestClass, bucket: own, permits: permits)
+        return Grant(breakerPermit: breaker.take(at: now), permit: concurrency.take(at: now), tokens: tokens)
     }
 
     fileprivate func takeBack(as requestClass: RequestClass, bucket own: Int?, _ permits: CallGroup.Permits) {
@@ -223,7 +223,7 @@ final class ProviderLimits {
 /// dropping it afterwards discards the call's result.
 struct Grant: ~Copyable {
     /// The tokens of the rate limits, and the permits of the budgets.
-    struct Turn: ~Copyable {
+    struct Tokens: ~Copyable {
         private let limits: ProviderLimits
         private let requestClass: RequestClass
         private let bucket: Int?
@@ -233,10 +233,7 @@ struct Grant: ~Copyable {
         fileprivate init(
             _ limits: ProviderLimits, _ requestClass: RequestClass, bucket: Int?, permits: CallGroup.Permits
         ) {
-            self.limits = limits
-            self.requestClass = requestClass
-            self.bucket = bucket
-            self.permits = permits
+            (self.limits, self.requestClass, self.bucket, self.permits) = (limits, requestClass, bucket, permits)
         }
 
         deinit { if !isUsed { limits.takeBack(as: requestClass, bucket: bucket, permits) } }
@@ -244,12 +241,12 @@ struct Grant: ~Copyable {
 
     let breakerPermit: CircuitBreaker.Permit
     let permit: ConcurrencyLimit.Permit
-    var turn: Turn
+    var tokens: Tokens
 
     /// Records that the call begins.
     /// - Returns: the call's permits of budgets.
     mutating func begin() -> CallGroup.Permits {
-        turn.isUsed = true
-        return turn.permits
+        tokens.isUsed = true
+        return tokens.permits
     }
 }

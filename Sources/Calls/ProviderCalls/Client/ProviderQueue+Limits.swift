@@ -47,10 +47,10 @@ extension ProviderQueue {
         (reviewed, reviewedFlow) = ([], nil)
         line.forEach { reviewed.append($0) }
         reviewed.reverse()
-        goOn()
+        continueServing()
     }
 
-    func goOn() {
+    func continueServing() {
         reviewSome()
         if line.isEmpty { noteLine(at: timekeeper.now) } else { serve() }
     }

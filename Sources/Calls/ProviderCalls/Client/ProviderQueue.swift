@@ -28,11 +28,7 @@ final class ProviderQueue {
         var refusal: CallFailure?
 
         init(_ flow: Flow, in group: Int, before deadline: Deadline, latest: Instant, need: CallNeed) {
-            self.flow = flow
-            self.group = group
-            self.deadline = deadline
-            self.latest = latest
-            self.need = need
+            (self.flow, self.group, self.deadline, self.latest, self.need) = (flow, group, deadline, latest, need)
         }
     }
 
@@ -132,7 +128,7 @@ final class ProviderQueue {
         if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now) {
             throw limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
-        return grant.turn.permits.allSatisfy { $0.account.isCurrent($0.permit, at: now) }
+        return grant.tokens.permits.allSatisfy { $0.account.isCurrent($0.permit, at: now) }
     }
 
     // MARK: - The line
@@ -245,7 +241,7 @@ final class ProviderQueue {
             while left > 0, serveNext(at: now) { left -= 1 }
         } while mustServeAgain && left > 0
         isServing = false
-        noteLine(at: now, goesOn: left == 0)
+        noteLine(at: now, hasMore: left == 0)
         onServed?()
     }
 
@@ -274,7 +270,7 @@ final class ProviderQueue {
     }
 
     /// Updates the limits with the number of waiting calls, and schedules the next check.
-    func noteLine(at now: Instant, goesOn: Bool = false) {
+    func noteLine(at now: Instant, hasMore: Bool = false) {
         for bucket in limits.buckets.indices { limits.buckets[bucket].isAwaited = !line.isEmpty }
         noteBudgetWanted(at: now)
         guard !line.isEmpty else {
@@ -285,7 +281,7 @@ final class ProviderQueue {
         // A token that is available already does not help a call that lacks another resource.
         let token = limits.buckets.compactMap { $0.nextToken(at: now).flatMap { $0 > now ? $0 : nil } }.min()
         let rest = now + Self.longestRest
-        setAlarm(at: goesOn || !reviewed.isEmpty ? now : min(rest, token ?? rest))
+        setAlarm(at: hasMore || !reviewed.isEmpty ? now : min(rest, token ?? rest))
     }
 
     private func setAlarm(at due: Instant) {
@@ -293,7 +289,7 @@ final class ProviderQueue {
         alarm?.timer.cancel()
         let timer = timekeeper.schedule(at: due) { [weak self] in
             self?.alarm = nil
-            self?.goOn()
+            self?.continueServing()
         }
         alarm = (due, timer)
     }

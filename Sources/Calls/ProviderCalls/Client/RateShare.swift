@@ -19,10 +19,7 @@ final class RateShare: SharedRateLimit {
     var waitingToBegin = WaitingRequests()
 
     init(_ name: String, of bucket: Int, in queue: ProviderQueue, by rule: FleetShare) {
-        self.name = name
-        self.bucket = bucket
-        self.queue = queue
-        self.rule = rule
+        (self.name, self.bucket, self.queue, self.rule) = (name, bucket, queue, rule)
         share = rule.initial
     }
 

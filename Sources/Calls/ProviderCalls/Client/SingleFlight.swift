@@ -55,10 +55,7 @@ final class SingleFlight {
         onMoreUrgent: @escaping (ProviderQuery) -> Void = { _ in }
     ) {
         self.timekeeper = timekeeper
-        self.sharesCalls = sharesCalls
-        self.start = start
-        self.onEnd = onEnd
-        self.onMoreUrgent = onMoreUrgent
+        (self.sharesCalls, self.start, self.onEnd, self.onMoreUrgent) = (sharesCalls, start, onEnd, onMoreUrgent)
     }
 
     var statistics: Statistics {

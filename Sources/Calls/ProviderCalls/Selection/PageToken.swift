@@ -70,9 +70,7 @@ struct PageToken: Hashable {
                     "the nextPageToken of an earlier result, unchanged and from the same version of the worker; leave it out for a new search"
             )
         }
-        self.provider = provider
-        self.digest = digest
-        self.ownToken = ownToken
+        (self.provider, self.digest, self.ownToken) = (provider, digest, ownToken)
     }
 
     private static func ownToken(in text: Substring) -> String? {

@@ -38,9 +38,7 @@ public final class CallOrder<Element> {
         var node = 0
 
         init(_ flow: Flow, in group: Int, weight: Double) {
-            self.flow = flow
-            self.group = group
-            self.weight = weight
+            (self.flow, self.group, self.weight) = (flow, group, weight)
         }
     }
 

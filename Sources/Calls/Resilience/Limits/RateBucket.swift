@@ -53,9 +53,7 @@ public struct RateBucket {
     /// - Parameter longestPause: the longest pause that a provider can request. Longer ones, above ten minutes, are handled
     ///   by the breaker.
     public init(limit: RateLimit?, share: Double, longestPause: Duration = .seconds(600), at now: Instant) {
-        self.limit = limit
-        self.longestPause = longestPause
-        self.share = share
+        (self.limit, self.longestPause, self.share) = (limit, longestPause, share)
         (rate, capacity) = Self.bucket(limit, share: share)
         tokens = capacity
         countedUntil = now

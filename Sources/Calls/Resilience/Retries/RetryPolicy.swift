@@ -27,9 +27,7 @@ public struct RetryPolicy: Sendable, Hashable {
         ) {
             self.attempt = attempt
             self.allowsAttempt = allowsAttempt
-            self.retryAfter = retryAfter
-            self.remaining = remaining
-            self.expectedAttempt = expectedAttempt
+            (self.retryAfter, self.remaining, self.expectedAttempt) = (retryAfter, remaining, expectedAttempt)
         }
     }
 

@@ -136,16 +136,11 @@ struct DemoCommand: AsyncParsableCommand {
 
     /// Opens a page if the system has a way to do so. Otherwise it does nothing; the address is also in the output.
     private static func openBrowser(_ url: String) {
-        #if os(macOS)
-            let command = "/usr/bin/open"
-        #else
-            let environment = ProcessInfo.processInfo.environment
-            guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return }
-            let command = "/usr/bin/xdg-open"
-        #endif
+        let environment = ProcessInfo.processInfo.environment
+        guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return }
 
         let opener = Process()
-        opener.executableURL = URL(fileURLWithPath: command)
+        opener.executableURL = URL(fileURLWithPath: "/usr/bin/xdg-open")
         opener.arguments = [url]
         opener.standardOutput = FileHandle.nullDevice
         opener.standardError = FileHandle.nullDevice

@@ -26,9 +26,7 @@ struct ConsoleFeed: Sendable {
     init(_ settings: Settings, store: Store, traffic: Traffic, log: Logger) {
         self.settings = settings
         requestTopics = Set(settings.topics.requestTopics.map(\.name))
-        self.store = store
-        self.traffic = traffic
-        self.log = log
+        (self.store, self.traffic, self.log) = (store, traffic, log)
         decoder = RequestDecoder(maximumBytes: settings.integer("worker.maxRequestBytes"))
     }
 

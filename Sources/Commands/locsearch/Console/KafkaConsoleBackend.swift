@@ -25,10 +25,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private let deadLetterService: DeadLetterService
 
     init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
-        self.settings = settings
-        self.pipeline = pipeline
-        self.log = log
-        self.http = http
+        (self.settings, self.pipeline, self.log, self.http) = (settings, pipeline, log, http)
         deadLetterService = DeadLetterService(settings, log: log)
         sender = try await RequestSender(settings, timeout: Self.sendTimeout, log: log)
     }

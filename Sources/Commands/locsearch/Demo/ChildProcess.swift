@@ -1,11 +1,8 @@
 internal import Basics
+internal import CLinux
 import Foundation
 import LibC
 import Synchronization
-
-#if os(Linux)
-    internal import CLinux
-#endif
 
 /// A program that runs as a child of this process. Safe to use from any thread.
 ///
@@ -86,11 +83,7 @@ final class ChildProcess: Sendable {
     private static func start(
         _ arguments: [String], _ environment: [String: String], input: Int32, output: Int32
     ) throws -> Int32 {
-        #if canImport(Glibc)
-            var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
-        #else
-            var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
-        #endif
+        var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
@@ -98,15 +91,10 @@ final class ChildProcess: Sendable {
 
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
         // The child must not inherit the broker's connections: a connection that it held open could not be closed by
         // this process.
-        #if canImport(Glibc)
-            unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-        #else
-            flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
-            unsafe posix_spawn_file_actions_addinherit_np(&actions, 2)
-        #endif
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // A program inherits blocked and ignored signals. Pool threads block signals, and this process ignores two.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)

@@ -22,9 +22,7 @@ actor DemoControls: DemoPanel {
     private var faults: Set<DemoFault> = []
 
     init(_ stack: DemoStack, child: WorkerChild, traffic: DemoTraffic) {
-        self.stack = stack
-        self.child = child
-        self.traffic = traffic
+        (self.stack, self.child, self.traffic) = (stack, child, traffic)
     }
 
     func controls() async -> [DemoControl] {

@@ -29,10 +29,7 @@ struct Examination: Sendable {
     init(
         _ reading: SettingsReading, asks: (@Sendable (_ question: String) -> Bool)?, timeout: Duration, log: Logger
     ) {
-        self.reading = reading
-        self.asks = asks
-        self.timeout = timeout
-        self.log = log
+        (self.reading, self.asks, self.timeout, self.log) = (reading, asks, timeout, log)
     }
 
     var settings: Settings { reading.settings }

@@ -72,11 +72,7 @@ struct NetworkAddress: Sendable, Hashable {
         self.port = port
     }
 
-    #if canImport(Glibc)
-        static let streamSocket = Int32(SOCK_STREAM.rawValue)
-    #else
-        static let streamSocket = SOCK_STREAM
-    #endif
+    static let streamSocket = Int32(SOCK_STREAM.rawValue)
 }
 
 /// Runs a blocking call on a dedicated thread, so that it does not block Swift's thread pool.

@@ -66,9 +66,7 @@ struct Findings {
     private var marksOfLetters: [SourcePosition: RedriveMark] = [:]
 
     init(_ sought: SoughtRequest, topics: WorkerConfiguration.Topics, decoder: RequestDecoder, mostLives: Int) {
-        self.sought = sought
-        self.decoder = decoder
-        self.mostLives = mostLives
+        (self.sought, self.decoder, self.mostLives) = (sought, decoder, mostLives)
         requests = topics.requestTopics.map { RequestLives.Reading(topic: $0.name) }
         results = RequestLives.Reading(topic: topics.results)
         errors = RequestLives.Reading(topic: topics.errors)

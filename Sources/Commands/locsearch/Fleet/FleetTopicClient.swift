@@ -23,9 +23,7 @@ struct FleetTopicClient {
         codec = FleetCodec(group: configuration.groupID, requestsTopic: settings.topics.requests)
         var producer = try settings.producer()
         producer.linger = .zero  // records are sent one at a time, so there is nothing to batch
-        self.producer = producer
-        self.timeout = timeout
-        self.log = log
+        (self.producer, self.timeout, self.log) = (producer, timeout, log)
     }
 
     // MARK: - Reading

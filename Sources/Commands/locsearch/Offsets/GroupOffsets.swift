@@ -28,9 +28,7 @@ struct GroupOffsets {
         let all = settings.topics.requestTopics
         topics = topic.map { name in [all.first { $0.name == name } ?? RequestTopic(name)] } ?? all
         brokers = settings.text("kafka.bootstrapServers")
-        self.configuration = configuration
-        self.timeout = timeout
-        self.log = log
+        (self.configuration, self.timeout, self.log) = (configuration, timeout, log)
         admin = try GroupAdmin(configuration.reconnectingSoon, log: log)
     }
 

@@ -12,9 +12,7 @@ struct PartitionOffsets: Sendable, Hashable {
     let reading: CommitMetadata.Reading
 
     init(_ id: TopicPartition, bounds: Range<Int64>, commit: CommittedOffset?) {
-        self.id = id
-        self.bounds = bounds
-        self.commit = commit
+        (self.id, self.bounds, self.commit) = (id, bounds, commit)
         reading = commit.map { CommitMetadata.read($0) } ?? .nothing
     }
 

@@ -56,10 +56,7 @@ struct Setting: Sendable {
 
     /// - Parameter defaultValue: read from the configuration struct that uses the setting, if it has a default.
     init(_ name: String, _ kind: Kind, default defaultValue: String? = nil, isSecret: Bool = false) {
-        self.name = name
-        self.kind = kind
-        self.defaultValue = defaultValue
-        self.isSecret = isSecret
+        (self.name, self.kind, self.defaultValue, self.isSecret) = (name, kind, defaultValue, isSecret)
     }
 
     /// Returns settings with their help texts, from pairs of both.

@@ -39,9 +39,5 @@ enum FileDescriptors {
         return unsafe getrlimit(resource, &limits) == 0 ? limits : nil
     }
 
-    #if canImport(Glibc)
-        private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-        private static let resource = RLIMIT_NOFILE
-    #endif
+    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 }

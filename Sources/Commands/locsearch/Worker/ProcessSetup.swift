@@ -45,10 +45,8 @@ enum ProcessSetup {
     /// Releases memory of program code that only the start needed: 16 MB of the 43 MB of an idle worker
     /// (`process_resident_memory_bytes`).
     static func giveBackStartUp() {
-        #if os(Linux)
-            // Safe: unmaps unmodified pages, which are loaded again when they are accessed.
-            locsearch_give_back_code()
-        #endif
+        // Safe: unmaps unmodified pages, which are loaded again when they are accessed.
+        locsearch_give_back_code()
     }
 
     /// The memory allocator of this process: mimalloc with its version, or the system's, which a sanitizer may have

@@ -35,9 +35,7 @@ final class RetentionWatch: Sendable {
     ///   - topics: the request topics.
     ///   - configuration: how to connect. No group is joined.
     init(topics: [String], configuration: ConsumerConfiguration, log: Logger) {
-        self.topics = topics
-        self.configuration = configuration
-        self.log = log
+        (self.topics, self.configuration, self.log) = (topics, configuration, log)
     }
 
     var state: State { current.withLock { $0 } }

@@ -39,9 +39,7 @@ struct WorkerAssembly: Sendable {
         _ settings: Settings, random: some RandomNumberGenerator, traces: TraceExport?, log: Logger
     ) throws(SettingsError) {
         var random = random
-        self.settings = settings
-        self.traces = traces
-        self.log = log
+        (self.settings, self.traces, self.log) = (settings, traces, log)
         keys = try ProviderKeys(settings)
 
         var (consumer, producer) = (try settings.consumer(), try settings.producer())

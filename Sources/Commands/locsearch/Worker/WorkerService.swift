@@ -20,9 +20,7 @@ struct WorkerService {
     private let registry: MetricsRegistry
 
     init(_ settings: Settings, registry: MetricsRegistry, log: Logger) {
-        self.settings = settings
-        self.registry = registry
-        self.log = log
+        (self.settings, self.registry, self.log) = (settings, registry, log)
     }
 
     /// Works until SIGTERM, SIGINT or SIGHUP, or until Kafka fails permanently.

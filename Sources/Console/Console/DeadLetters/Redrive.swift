@@ -86,9 +86,6 @@ package struct RedriveReport: Sendable, Hashable {
     package var outcomesProblem: String?
 
     package init(chosen: Int, wentBefore: Int, deleted: Int, wait: Duration) {
-        self.chosen = chosen
-        self.wentBefore = wentBefore
-        self.deleted = deleted
-        self.wait = wait
+        (self.chosen, self.wentBefore, self.deleted, self.wait) = (chosen, wentBefore, deleted, wait)
     }
 }

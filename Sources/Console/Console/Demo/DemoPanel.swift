@@ -27,9 +27,7 @@ package struct DemoControl: Sendable, Hashable {
     package let isFault: Bool
 
     package init(name: String, isOn: Bool, isFault: Bool) {
-        self.name = name
-        self.isOn = isOn
-        self.isFault = isFault
+        (self.name, self.isOn, self.isFault) = (name, isOn, isFault)
     }
 }
 

@@ -47,10 +47,7 @@ package struct GroupBacklog: Sendable, Hashable {
             self.committed = committed
             self.end = end
             self.lag = lag
-            self.doneBeyond = doneBeyond
-            self.waiting = waiting
-            self.oldest = oldest
-            self.member = member
+            (self.doneBeyond, self.waiting, self.oldest, self.member) = (doneBeyond, waiting, oldest, member)
         }
     }
 
@@ -62,9 +59,7 @@ package struct GroupBacklog: Sendable, Hashable {
         package var finished: Double
 
         package init(window: Duration, arrived: Double, finished: Double) {
-            self.window = window
-            self.arrived = arrived
-            self.finished = finished
+            (self.window, self.arrived, self.finished) = (window, arrived, finished)
         }
     }
 
@@ -97,10 +92,7 @@ package struct GroupBacklog: Sendable, Hashable {
     package var isProgressing = false
 
     package init(group: String, topic: String, time: WallTime, partitions: [Partition]) {
-        self.group = group
-        self.topic = topic
-        self.time = time
-        self.partitions = partitions
+        (self.group, self.topic, self.time, self.partitions) = (group, topic, time, partitions)
     }
 
     // MARK: - Totals

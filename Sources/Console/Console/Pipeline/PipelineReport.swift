@@ -40,10 +40,7 @@ package struct PipelineReport: Sendable, Hashable {
 
         package init(areNamed: Bool, asked: Int, answering: Int, ready: Int, problem: String? = nil) {
             self.areNamed = areNamed
-            self.asked = asked
-            self.answering = answering
-            self.ready = ready
-            self.problem = problem
+            (self.asked, self.answering, self.ready, self.problem) = (asked, answering, ready, problem)
         }
     }
 
@@ -100,9 +97,7 @@ package struct PipelineReport: Sendable, Hashable {
         workers: Workers? = nil
     ) {
         self.backlog = backlog
-        self.brokersProblem = brokersProblem
-        self.groupProblem = groupProblem
-        self.workers = workers
+        (self.brokersProblem, self.groupProblem, self.workers) = (brokersProblem, groupProblem, workers)
     }
 
     package var verdict: Verdict {

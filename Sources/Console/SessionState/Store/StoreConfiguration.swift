@@ -15,10 +15,7 @@ public struct StoreConfiguration: Sendable, Hashable {
         idleTime: Duration = .seconds(1800), maxSessions: Int = 10_000, limits: SessionLimits = SessionLimits(),
         maxBytes: Int = 512 << 20
     ) {
-        self.idleTime = idleTime
-        self.maxSessions = maxSessions
-        self.limits = limits
-        self.maxBytes = maxBytes
+        (self.idleTime, self.maxSessions, self.limits, self.maxBytes) = (idleTime, maxSessions, limits, maxBytes)
     }
 }
 

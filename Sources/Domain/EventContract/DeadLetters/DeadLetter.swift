@@ -53,10 +53,7 @@ public struct DeadLetter: Sendable, Hashable {
         message = error.message
         member = error.member
         source = record.source
-        self.time = time
-        self.worker = worker
-        self.tries = tries
-        self.isOutcome = isOutcome
+        (self.time, self.worker, self.tries, self.isOutcome) = (time, worker, tries, isOutcome)
         key = record.key
         value = record.value
         originalHeaders = record.headers

@@ -8,9 +8,7 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     public var offset: Int64
 
     public init(topic: String, partition: Int32, offset: Int64) {
-        self.topic = topic
-        self.partition = partition
-        self.offset = offset
+        (self.topic, self.partition, self.offset) = (topic, partition, offset)
     }
 
     /// The position as `topic-partition-offset`, which is the id of an outcome event.

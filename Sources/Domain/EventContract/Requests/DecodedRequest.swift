@@ -17,9 +17,7 @@ public final class DecodedRequest: Sendable {
         request: SearchRequest, envelope: RequestEnvelope, requestedClass: RequestedClass, eventSource: [UInt8]?
     ) {
         self.request = request
-        self.envelope = envelope
-        self.requestedClass = requestedClass
-        self.eventSource = eventSource
+        (self.envelope, self.requestedClass, self.eventSource) = (envelope, requestedClass, eventSource)
     }
 }
 

@@ -15,11 +15,7 @@ public struct IncomingRecord: Sendable {
         source: SourcePosition, timestamp: WallTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
         headers: [EventHeader] = []
     ) {
-        self.source = source
-        self.timestamp = timestamp
-        self.key = key
-        self.value = value
-        self.headers = headers
+        (self.source, self.timestamp, self.key, self.value, self.headers) = (source, timestamp, key, value, headers)
     }
 
     /// The `source` of the event, which identifies its sender. `nil` if the record has none, such as bare JSON.

@@ -36,11 +36,7 @@ public struct RequestStep: Sendable, Hashable {
     public var duration: Int64
 
     public init(_ kind: Kind, _ provider: ProviderID, end: End, start: Int64, duration: Int64) {
-        self.kind = kind
-        self.provider = provider
-        self.end = end
-        self.start = start
-        self.duration = duration
+        (self.kind, self.provider, self.end, self.start, self.duration) = (kind, provider, end, start, duration)
     }
 }
 

@@ -24,9 +24,7 @@ public struct SearchOutcome: Sendable, Hashable {
             self.places = places
             self.photoURL = photoURL
             self.totalAvailable = totalAvailable
-            self.nextPageToken = nextPageToken
-            self.attributions = attributions
-            self.search = search
+            (self.nextPageToken, self.attributions, self.search) = (nextPageToken, attributions, search)
         }
     }
 
@@ -43,9 +41,7 @@ public struct SearchOutcome: Sendable, Hashable {
 
         public init(category: String, location: Coordinate, radiusMeters: Double, categories: [String] = []) {
             self.category = category
-            self.location = location
-            self.radiusMeters = radiusMeters
-            self.categories = categories
+            (self.location, self.radiusMeters, self.categories) = (location, radiusMeters, categories)
         }
     }
 
@@ -72,10 +68,7 @@ public struct SearchOutcome: Sendable, Hashable {
         self.operation = operation
         self.provider = provider
         self.triedProviders = triedProviders
-        self.sessionID = sessionID
-        self.result = result
-        self.upstream = upstream
-        self.attempts = attempts
+        (self.sessionID, self.result, self.upstream, self.attempts) = (sessionID, result, upstream, attempts)
     }
 
     /// Makes the outcome of a request without a provider's answer, because none was called or because its answer does not count.

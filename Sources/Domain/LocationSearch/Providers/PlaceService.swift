@@ -56,9 +56,7 @@ public final class FollowUpCall: Sendable {
     ) {
         self.number = number
         self.subject = subject
-        self.attributions = attributions
-        self.delay = delay
-        self.failureIfLate = failureIfLate
+        (self.attributions, self.delay, self.failureIfLate) = (attributions, delay, failureIfLate)
     }
 }
 
@@ -109,8 +107,6 @@ public struct ProviderAnswer: Sendable, Hashable {
         self.photoURL = photoURL
         self.totalAvailable = totalAvailable
         self.nextPageToken = nextPageToken
-        self.attributions = attributions
-        self.radiusMeters = radiusMeters
-        self.unreadablePlaces = unreadablePlaces
+        (self.attributions, self.radiusMeters, self.unreadablePlaces) = (attributions, radiusMeters, unreadablePlaces)
     }
 }

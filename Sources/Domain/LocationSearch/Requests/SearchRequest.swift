@@ -67,10 +67,7 @@ public struct SearchRequest: Sendable, Hashable {
         self.language = language
         self.openNow = openNow
         self.limit = limit
-        self.pageToken = pageToken
-        self.placeID = placeID
-        self.sessionID = sessionID
-        self.timeout = timeout
+        (self.pageToken, self.placeID, self.sessionID, self.timeout) = (pageToken, placeID, sessionID, timeout)
     }
 }
 

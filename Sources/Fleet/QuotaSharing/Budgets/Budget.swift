@@ -46,11 +46,7 @@ public struct Budget: Sendable, Hashable {
         self.provider = provider
         self.scope = scope
         self.span = span
-        self.unit = unit
-        self.limit = limit
-        self.reserve = reserve
-        self.warning = warning
-        self.prices = prices
+        (self.unit, self.limit, self.reserve, self.warning, self.prices) = (unit, limit, reserve, warning, prices)
     }
 
     /// The name of the account, such as `google-places`, `google-places/text-search-pro/month` or

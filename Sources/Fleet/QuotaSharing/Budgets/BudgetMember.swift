@@ -96,7 +96,7 @@ public final class BudgetMember {
         if effect != nil, questions.count < Self.mostQuestions, isToBeAnswered(message) {
             questions.append(message.sender)
         }
-        if let order = message.order { giveUpCalls(beyond: order) }
+        if let order = message.order { dropReservations(beyond: order) }
 
         if message.sender == name {
             if let effect { settle(message.number, effect: effect, at: now) }
@@ -116,7 +116,7 @@ public final class BudgetMember {
     }
 
     /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
-    private func giveUpCalls(beyond order: BudgetMessage.Order) {
+    private func dropReservations(beyond order: BudgetMessage.Order) {
         guard order.limit != nil, let account = account(order.account), let period = account.current?.period else {
             return
         }

@@ -24,11 +24,7 @@ public struct BudgetMessage: Sendable, Hashable {
         ) {
             self.account = account
             self.period = period
-            self.limit = limit
-            self.warning = warning
-            self.take = take
-            self.giveBack = giveBack
-            self.made = made
+            (self.limit, self.warning, self.take, self.giveBack, self.made) = (limit, warning, take, giveBack, made)
         }
     }
 
@@ -45,11 +41,7 @@ public struct BudgetMessage: Sendable, Hashable {
         public var time: String
 
         public init(_ account: String, period: String, limit: Int? = nil, isReset: Bool = false, time: String) {
-            self.account = account
-            self.period = period
-            self.limit = limit
-            self.isReset = isReset
-            self.time = time
+            (self.account, self.period, self.limit, self.isReset, self.time) = (account, period, limit, isReset, time)
         }
     }
 
@@ -80,9 +72,6 @@ public struct BudgetMessage: Sendable, Hashable {
         self.sender = sender
         self.number = number
         self.entries = entries
-        self.order = order
-        self.snapshot = snapshot
-        self.question = question
-        self.answers = answers
+        (self.order, self.snapshot, self.question, self.answers) = (order, snapshot, question, answers)
     }
 }

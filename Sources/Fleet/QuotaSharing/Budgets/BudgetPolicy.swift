@@ -14,9 +14,7 @@ public struct BudgetPolicy: Sendable {
         _ budgets: [Budget], periods: @escaping @Sendable (_ now: Instant) -> [ProviderID: [Budget.Span: BudgetPeriod]],
         onWarning: @escaping @Sendable (BudgetStatus) -> Void = { _ in }
     ) {
-        self.budgets = budgets
-        self.periods = periods
-        self.onWarning = onWarning
+        (self.budgets, self.periods, self.onWarning) = (budgets, periods, onWarning)
     }
 }
 

@@ -41,9 +41,6 @@ public struct ControlMessage: Sendable, Hashable {
         snapshot: Snapshot? = nil
     ) {
         self.sender = sender
-        self.order = order
-        self.question = question
-        self.answer = answer
-        self.snapshot = snapshot
+        (self.order, self.question, self.answer, self.snapshot) = (order, question, answer, snapshot)
     }
 }

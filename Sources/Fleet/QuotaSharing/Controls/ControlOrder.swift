@@ -52,16 +52,11 @@ public struct ControlOrder: Sendable, Hashable {
         until: Int64? = nil, by: String, at: Int64
     ) {
         self.init(name: control.rawValue, by: by, at: at)
-        self.provider = provider
-        self.number = number
-        self.level = level
-        self.until = until
+        (self.provider, self.number, self.level, self.until) = (provider, number, level, until)
     }
 
     init(name: String, by: String, at: Int64) {
-        self.name = name
-        self.by = by
-        self.at = at
+        (self.name, self.by, self.at) = (name, by, at)
     }
 
     /// The control; `nil` if this version does not support it.

@@ -19,9 +19,7 @@ public struct FleetRecord: Sendable, Hashable {
     public var message: FleetMessage?
 
     public init(offset: Int64, isOld: Bool = false, message: FleetMessage?) {
-        self.offset = offset
-        self.isOld = isOld
-        self.message = message
+        (self.offset, self.isOld, self.message) = (offset, isOld, message)
     }
 }
 
@@ -50,9 +48,6 @@ public struct FleetTopicExtent: Sendable, Hashable {
     public var isRemade: Bool
 
     public init(first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false) {
-        self.first = first
-        self.end = end
-        self.oldest = oldest
-        self.isRemade = isRemade
+        (self.first, self.end, self.oldest, self.isRemade) = (first, end, oldest, isRemade)
     }
 }

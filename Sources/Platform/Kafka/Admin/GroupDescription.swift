@@ -9,9 +9,7 @@ package struct GroupDescription: Sendable, Hashable {
         package var partitions: Set<TopicPartition>
 
         package init(clientID: String, host: String, partitions: Set<TopicPartition> = []) {
-            self.clientID = clientID
-            self.host = host
-            self.partitions = partitions
+            (self.clientID, self.host, self.partitions) = (clientID, host, partitions)
         }
     }
 

@@ -10,9 +10,7 @@ public struct NewTopic: Sendable, Hashable {
 
     public init(name: String, partitions: Int, replicationFactor: Int, configuration: [String: String] = [:]) {
         self.name = name
-        self.partitions = partitions
-        self.replicationFactor = replicationFactor
-        self.configuration = configuration
+        (self.partitions, self.replicationFactor, self.configuration) = (partitions, replicationFactor, configuration)
     }
 }
 

@@ -24,10 +24,7 @@ final class ClientLog: Sendable {
     init(
         _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil
     ) {
-        self.logger = logger
-        self.secrets = secrets
-        self.failures = failures
-        self.resets = resets
+        (self.logger, self.secrets, self.failures, self.resets) = (logger, secrets, failures, resets)
     }
 
     /// - Parameter level: The syslog level, 0 (emergency) to 7 (debug).

@@ -35,9 +35,7 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
         public var clientSecret: String
 
         public init(tokenURL: String, clientID: String, clientSecret: String) {
-            self.tokenURL = tokenURL
-            self.clientID = clientID
-            self.clientSecret = clientSecret
+            (self.tokenURL, self.clientID, self.clientSecret) = (tokenURL, clientID, clientSecret)
         }
 
         /// Only the client's id, so that no secret is printed by accident.

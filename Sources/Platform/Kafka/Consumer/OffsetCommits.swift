@@ -22,9 +22,7 @@ final class OffsetCommits {
     private var requested: [AssignedPartition: CommittedOffset] = [:]
 
     init(_ client: ClientHandle, loop: EventLoop, partitions: PartitionSources) {
-        self.client = client
-        self.loop = loop
-        self.partitions = partitions
+        (self.client, self.loop, self.partitions) = (client, loop, partitions)
     }
 
     /// The committed offset of each partition that has one.

@@ -62,9 +62,7 @@ final class PartitionSource {
     var offsets = GroupOffsets()
 
     init(_ partition: AssignedPartition, number: UInt32, queue: PartitionQueue) {
-        self.partition = partition
-        self.number = number
-        self.queue = queue
+        (self.partition, self.number, self.queue) = (partition, number, queue)
     }
 
     /// A problem that needs an operator; `nil` if there is none.

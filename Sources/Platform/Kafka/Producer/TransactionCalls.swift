@@ -36,9 +36,7 @@ final class TransactionCalls {
     ///     to another broker 8 to 9 s after its own has crashed.
     ///   - overtime: How long a call may exceed its timeout before it counts as hung.
     init(loop: EventLoop, usualTime: Duration = .seconds(10), overtime: Duration = .seconds(5)) {
-        self.loop = loop
-        self.usualTime = usualTime
-        self.overtime = overtime
+        (self.loop, self.usualTime, self.overtime) = (loop, usualTime, overtime)
     }
 
     /// Sets a deadline for the current call and all later ones. After `instant` nothing is retried, and no call is

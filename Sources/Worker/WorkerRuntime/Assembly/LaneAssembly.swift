@@ -25,9 +25,7 @@ package struct LaneAssembly: Sendable {
             services: [any PlaceService]
         ) {
             self.source = source
-            self.makeSink = makeSink
-            self.makeSingleSink = makeSingleSink
-            self.services = services
+            (self.makeSink, self.makeSingleSink, self.services) = (makeSink, makeSingleSink, services)
         }
     }
 
@@ -58,10 +56,7 @@ package struct LaneAssembly: Sendable {
         meters: WorkerMeters, log: Logger
     ) {
         self.configuration = configuration
-        self.name = name
-        self.policies = policies
-        self.meters = meters
-        self.log = log
+        (self.name, self.policies, self.meters, self.log) = (name, policies, meters, log)
         departure = DepartureBarrier(lanes: configuration.loops)
     }
 

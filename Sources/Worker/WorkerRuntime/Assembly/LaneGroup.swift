@@ -15,9 +15,7 @@ package struct LaneGroup: Sendable {
 
     /// - Parameter lanes: at least one.
     package init(_ lanes: [AssembledLane], link: FleetLink?, controls: FleetControls? = nil) {
-        self.lanes = lanes
-        self.link = link
-        self.controls = controls
+        (self.lanes, self.link, self.controls) = (lanes, link, controls)
     }
 
     /// Joins the group and works until `drain`, or until a lane fails fatally, which ends all lanes. The loops keep

@@ -21,9 +21,7 @@ package struct LaneProviders {
 
     /// Makes providers without calls: `interactor` has other searches.
     package init(interactor: SearchInteractor, calls: (any CallQueues)?, fleet: (any FleetMember)?) {
-        self.interactor = interactor
-        self.calls = calls
-        self.fleet = fleet
+        (self.interactor, self.calls, self.fleet) = (interactor, calls, fleet)
         searches = nil
     }
 }

@@ -24,10 +24,7 @@ package struct ControlPolicy: Sendable {
         setLogLevel: @escaping @Sendable (String?) -> Void = { _ in }
     ) {
         self.worker = worker
-        self.concurrency = concurrency
-        self.loops = loops
-        self.rates = rates
-        self.setLogLevel = setLogLevel
+        (self.concurrency, self.loops, self.rates, self.setLogLevel) = (concurrency, loops, rates, setLogLevel)
     }
 
     // MARK: - Refusals

@@ -40,9 +40,7 @@ package actor FleetControls {
     ///   - name: this process's name in the fleet: unique, and new after each start.
     ///   - loop: the loop on which this actor runs.
     package init(_ policy: ControlPolicy, name: String, loop: EventLoop, log: Logger) {
-        self.policy = policy
-        self.loop = loop
-        self.log = log
+        (self.policy, self.loop, self.log) = (policy, loop, log)
         member = ControlMember(name: name, at: loop.now)
     }
 

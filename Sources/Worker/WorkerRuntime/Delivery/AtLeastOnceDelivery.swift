@@ -36,11 +36,7 @@ final class AtLeastOnceDelivery: OutcomePublisher {
         self.sinks = sinks
         self.singles = singles
         self.commits = commits
-        self.backoff = backoff
-        self.partitions = partitions
-        self.gate = gate
-        self.loop = loop
-        self.log = log
+        (self.backoff, self.partitions, self.gate, self.loop, self.log) = (backoff, partitions, gate, loop, log)
 
         stallDetector = DeliveryStallDetector()
         stalledTopics = StalledTopics(

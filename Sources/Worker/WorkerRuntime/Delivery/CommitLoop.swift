@@ -32,11 +32,7 @@ final class CommitLoop: OffsetCommitter {
         meters: WorkerMeters, log: Logger
     ) {
         self.source = source
-        self.partitions = partitions
-        self.gate = gate
-        self.loop = loop
-        self.meters = meters
-        self.log = log
+        (self.partitions, self.gate, self.loop, self.meters, self.log) = (partitions, gate, loop, meters, log)
         pace = CommitPace(interval: interval, now: loop.now)
     }
 

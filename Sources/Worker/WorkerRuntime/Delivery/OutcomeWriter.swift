@@ -31,10 +31,7 @@ final class OutcomeWriter {
         stallDetector: DeliveryStallDetector, configuration: WorkerConfiguration, loop: EventLoop,
         meters: WorkerMeters, log: Logger
     ) {
-        self.sinks = sinks
-        self.singles = singles
-        self.backoff = backoff
-        self.stallDetector = stallDetector
+        (self.sinks, self.singles, self.backoff, self.stallDetector) = (sinks, singles, backoff, stallDetector)
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
         keepsOrder = configuration.ordering != .unordered
         self.loop = loop

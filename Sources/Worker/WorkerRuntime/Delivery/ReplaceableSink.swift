@@ -37,10 +37,7 @@ final class ReplaceableSink {
     /// - Parameter makeSink: makes a producer like `sink`; `nil` if a replacement is not allowed.
     init(_ sink: any OutcomeSink, makeSink: SinkMaker?, loop: EventLoop, meters: WorkerMeters, log: Logger) {
         current = sink
-        self.makeSink = makeSink
-        self.loop = loop
-        self.meters = meters
-        self.log = log
+        (self.makeSink, self.loop, self.meters, self.log) = (makeSink, loop, meters, log)
     }
 
     /// Replaces a producer that can no longer write. Does nothing if it has been replaced already.

@@ -23,10 +23,7 @@ final class SingleRecordWriter {
 
     /// - Parameter makeSink: makes the producer; `nil`: records are not written singly.
     init(_ makeSink: SinkMaker?, loop: EventLoop, meters: WorkerMeters, log: Logger) {
-        self.makeSink = makeSink
-        self.loop = loop
-        self.meters = meters
-        self.log = log
+        (self.makeSink, self.loop, self.meters, self.log) = (makeSink, loop, meters, log)
     }
 
     /// Returns the producer, which the first call makes.

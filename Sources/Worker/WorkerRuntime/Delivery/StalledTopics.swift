@@ -22,11 +22,7 @@ final class StalledTopics {
         names: WorkerConfiguration.Topics, loop: EventLoop, log: Logger
     ) {
         self.detector = detector
-        self.diagnostics = diagnostics
-        self.backoff = backoff
-        self.names = names
-        self.loop = loop
-        self.log = log
+        (self.diagnostics, self.backoff, self.names, self.loop, self.log) = (diagnostics, backoff, names, loop, log)
     }
 
     /// `true` while a topic of outcomes acknowledges nothing. Dead letters block single partitions only.

@@ -47,10 +47,7 @@ final class TopicBackoff {
     /// - Parameter deadLetters: the topic whose refusals block single partitions only.
     init(deadLetters: String, diagnostics: TopicDiagnostics, gate: IntakeGate, loop: EventLoop, log: Logger) {
         self.deadLetters = deadLetters
-        self.diagnostics = diagnostics
-        self.gate = gate
-        self.loop = loop
-        self.log = log
+        (self.diagnostics, self.gate, self.loop, self.log) = (diagnostics, gate, loop, log)
     }
 
     var isEmpty: Bool { refusals.isEmpty }

@@ -21,10 +21,7 @@ final class TransactionOffsets {
     private var settlement = Condition()
 
     init(of partitions: PartitionTable, ready: ReadyOutcomes, source: any RequestSource, loop: EventLoop) {
-        self.loop = loop
-        self.partitions = partitions
-        self.ready = ready
-        self.source = source
+        (self.loop, self.partitions, self.ready, self.source) = (loop, partitions, ready, source)
     }
 
     // MARK: - The next transaction

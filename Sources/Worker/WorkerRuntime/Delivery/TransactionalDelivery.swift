@@ -58,11 +58,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     ) {
         self.sinks = sinks
         self.source = source
-        self.backoff = backoff
-        self.partitions = partitions
-        self.gate = gate
-        self.loop = loop
-        self.meters = meters
+        (self.backoff, self.partitions, self.gate, self.loop, self.meters) = (backoff, partitions, gate, loop, meters)
         isOrdered = configuration.ordering != .unordered
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
         offsets = TransactionOffsets(of: partitions, ready: ready, source: source, loop: loop)

@@ -53,10 +53,7 @@ package final class FleetLink: Sendable {
 
     /// - Parameter loop: the loop of the clients.
     package init(_ configuration: Configuration, clients: FleetTopicClients, loop: EventLoop, log: Logger) {
-        self.configuration = configuration
-        self.clients = clients
-        self.loop = loop
-        self.log = log
+        (self.configuration, self.clients, self.loop, self.log) = (configuration, clients, loop, log)
         // If messages are published faster than they are written, the newest are kept: they supersede the older ones.
         (unwritten, publishing) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }

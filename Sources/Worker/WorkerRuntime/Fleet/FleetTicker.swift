@@ -18,9 +18,7 @@ package final class FleetTicker {
 
     /// - Parameter link: `nil`: messages are discarded.
     package init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
-        self.member = member
-        self.link = link
-        self.loop = loop
+        (self.member, self.link, self.loop) = (member, link, loop)
         isReady = !(member?.usesMessages ?? false)
     }
 

@@ -45,7 +45,7 @@ extension CarefulIntake {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
         var mustTakeBack = partition.commits.isSuspect(record.offset)
-        if isOurs(partition) { partition.held.removeFirst() }
+        if isOurs(partition) { partition.undecoded.removeFirst() }
         if let request = begin(record, .runsAlone) {
             let start = loop.now
             if await !partitions.waitForEnd(of: [request], atMost: partition.commits.watch.nextTurn) {
@@ -89,7 +89,7 @@ extension CarefulIntake {
             if groupRest.isReached(at: loop.now) { return true }
             await loop.pause(isPrompt ? GroupRest.promptCommit / 2 : Self.retryPause)
         }
-        groupRest.noteVainWait(since: start, at: loop.now)
+        groupRest.postponeNextWait(since: start, at: loop.now)
         return false
     }
 

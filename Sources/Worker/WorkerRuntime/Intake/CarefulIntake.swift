@@ -54,10 +54,7 @@ final class CarefulIntake {
         self.partitions = partitions
         self.delivery = delivery
         self.source = source
-        self.exclusiveLock = exclusiveLock
-        self.looksAhead = looksAhead
-        self.loop = loop
-        self.log = log
+        (self.exclusiveLock, self.looksAhead, self.loop, self.log) = (exclusiveLock, looksAhead, loop, log)
     }
 
     /// Registers the lane with `exclusiveLock`. Called once, before any record is taken.
@@ -92,17 +89,17 @@ final class CarefulIntake {
         }
         guard let partition = partitions[id.id], partition.id == id else { return }
 
-        while isOurs(partition), let record = partition.held.first, await mayBegin(.runs), isOurs(partition) {
+        while isOurs(partition), let record = partition.undecoded.first, await mayBegin(.runs), isOurs(partition) {
             switch partition.commits.permission(for: record.offset) {
             case .runs: await takeStep(of: partition, mayBegin: mayBegin, begin: begin)
             case .isSetAside:
-                partition.held.removeFirst()
+                partition.undecoded.removeFirst()
                 setAside(record, begin: begin)
             case .runsAlone where isOneAlone: await loop.pause(Self.pause)
             case .runsAlone: await takeAlone(record, of: partition, mayBegin: mayBegin, isOpen: isOpen, begin: begin)
             }
         }
-        if partition.held.isEmpty { partitions.pauses.release(partition, from: .care) }
+        if partition.undecoded.isEmpty { partitions.pauses.resume(partition, from: .care) }
     }
 
     /// Waits until no partition has kept records that are about to begin.
@@ -133,7 +130,7 @@ final class CarefulIntake {
         of partition: OwnedPartition, atLeast count: Int = 0, mayBegin: Wait, begin: Begin
     ) async {
         // An array, because a slice would make each removal copy the rest of the list.
-        let next = Array(partition.held.prefix(Self.largestStep))
+        let next = Array(partition.undecoded.prefix(Self.largestStep))
         let others = next.dropFirst(count).prefix { partition.commits.permission(for: $0.offset) == .runs }
         let records = next.prefix(count) + others
         if partition.commits.needsCare {
@@ -144,7 +141,7 @@ final class CarefulIntake {
         var requests: [RequestInProgress] = []
         for record in records {
             guard await mayBegin(.runs), isOurs(partition) else { return }
-            partition.held.removeFirst()
+            partition.undecoded.removeFirst()
             if let request = begin(record, .runs) { requests.append(request) }
             partition.commits.watch.haveBegun(CollectionOfOne(record.offset))
         }

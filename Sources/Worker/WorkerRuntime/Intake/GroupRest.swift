@@ -39,5 +39,5 @@ struct GroupRest {
     /// Records a wait that ended before the group was stable. The next wait is allowed after the same time again. A
     /// group that is never stable thus delays a lane for at most half of its time, and hardly if its partition is soon
     /// reassigned.
-    mutating func noteVainWait(since start: Instant, at now: Instant) { nextWait = now + (now - start) }
+    mutating func postponeNextWait(since start: Instant, at now: Instant) { nextWait = now + (now - start) }
 }

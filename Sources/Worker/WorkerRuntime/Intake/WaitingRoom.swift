@@ -66,10 +66,7 @@ final class WaitingRoom {
         _ configuration: WorkerConfiguration, gate: IntakeGate, partitions: PartitionTable, calls: any CallQueues,
         loop: EventLoop
     ) {
-        self.gate = gate
-        self.partitions = partitions
-        self.loop = loop
-        self.calls = calls
+        (self.gate, self.partitions, self.loop, self.calls) = (gate, partitions, loop, calls)
         terms = configuration.flows.fairness
         limit = configuration.flows.lookAheadBytes / max(1, configuration.loops)
         isOrdered = configuration.ordering != .unordered
@@ -122,8 +119,8 @@ final class WaitingRoom {
     func adaptReading(of partition: OwnedPartition) {
         let bytes = ofPartition[ObjectIdentifier(partition)]?.bytes ?? 0
         let share = limit / max(1, partitions.count)
-        if bytes > share { partitions.pauses.hold(partition, because: .memory) }
-        if bytes <= share / 2 { partitions.pauses.release(partition, from: .memory) }
+        if bytes > share { partitions.pauses.pause(partition, because: .memory) }
+        if bytes <= share / 2 { partitions.pauses.resume(partition, from: .memory) }
     }
 
     // MARK: - Removing

@@ -22,10 +22,7 @@ package struct CrashNotes: Sendable, Hashable {
     package var suspect: Suspect?
 
     package init(tries: Int = 0, begun: Int64? = nil, running: [Int64] = [], suspect: Suspect? = nil) {
-        self.tries = tries
-        self.begun = begun
-        self.running = running
-        self.suspect = suspect
+        (self.tries, self.begun, self.running, self.suspect) = (tries, begun, running, suspect)
     }
 
     package var isEmpty: Bool { self == CrashNotes() }

@@ -9,21 +9,21 @@ internal import Kafka
 /// Confined to its lane; not `Sendable`.
 final class OwnedPartition {
     /// The reasons why reading of a partition is paused.
-    struct HoldReasons: OptionSet {
+    struct PauseReasons: OptionSet {
         let rawValue: UInt8
 
         /// Too many records wait behind an undelivered one.
-        static let span = HoldReasons(rawValue: 1)
+        static let span = PauseReasons(rawValue: 1)
         /// The dead letter of an invalid record is not written yet.
-        static let deadLetter = HoldReasons(rawValue: 2)
+        static let deadLetter = PauseReasons(rawValue: 2)
         /// The commit metadata has little room left for the done-set.
-        static let metadata = HoldReasons(rawValue: 4)
+        static let metadata = PauseReasons(rawValue: 4)
         /// The waiting requests use all the memory that they may.
-        static let memory = HoldReasons(rawValue: 8)
+        static let memory = PauseReasons(rawValue: 8)
         /// The brokers refuse to commit its offsets, because its topic does not exist or must not be read.
-        static let commit = HoldReasons(rawValue: 16)
-        /// Some of its records are in `held`.
-        static let care = HoldReasons(rawValue: 32)
+        static let commit = PauseReasons(rawValue: 16)
+        /// Some of its records are in `undecoded`.
+        static let care = PauseReasons(rawValue: 32)
     }
 
     let id: AssignedPartition
@@ -31,11 +31,11 @@ final class OwnedPartition {
     let topicIndex: Int
     /// The offsets that are done, and their commits.
     var commits: PartitionCommits
-    /// The requests taken and not finished.
-    private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
-    var holdReasons: HoldReasons = []
-    /// Undecoded records for careful intake, in the order of the log: see `CarefulIntake`.
-    var held: Deque<ConsumerRecord> = []
+    /// The requests taken and not finished, in any order.
+    private(set) var requests: [any TakenRequest] = []
+    var pauseReasons: PauseReasons = []
+    /// Records for careful intake, in the order of the log: see `CarefulIntake`.
+    var undecoded: Deque<ConsumerRecord> = []
     /// True once the partition is being revoked: its next owner processes the records that were read and not taken.
     var isLeaving = false
     /// The newest search of each session.
@@ -52,27 +52,34 @@ final class OwnedPartition {
     var isIdle: Bool { requests.isEmpty }
 
     /// The offsets of the requests taken and not finished.
-    var inProgress: [Int64] { requests.values.map(\.offset) }
+    var inProgress: [Int64] { requests.map(\.offset) }
 
-    /// True while the partition's new records go to `held`.
-    var holdsRecords: Bool { !held.isEmpty || commits.needsCare }
+    /// True while the partition's new records go to `undecoded`.
+    var holdsRecords: Bool { !undecoded.isEmpty || commits.needsCare }
 
     /// True unless crash notes must be committed before more records begin. If the brokers refuse commits because of
     /// the topic, the partition is not read further, and its records do not block others.
-    var isNoted: Bool { commits.isNoted || holdReasons.contains(.commit) }
+    var isNoted: Bool { commits.isNoted || pauseReasons.contains(.commit) }
 
-    func add(_ request: any TakenRequest) { requests[request.slot] = request }
+    func add(_ request: any TakenRequest) {
+        request.index = requests.count
+        requests.append(request)
+    }
 
-    func remove(_ request: any TakenRequest) { requests[request.slot] = nil }
-
-    /// True until the request has ended.
-    func has(_ request: any TakenRequest) -> Bool { requests[request.slot] != nil }
+    func remove(_ request: any TakenRequest) {
+        guard let index = request.index, let last = requests.popLast() else { return }
+        if last !== request {
+            requests[index] = last
+            last.index = index
+        }
+        request.index = nil
+    }
 
     // MARK: - Abandoning
 
     /// Abandons all requests. The partition's next owner processes them again.
     func giveUp() {
-        for request in requests.values { request.end(as: .abandoned) }
+        for request in requests { request.end(as: .abandoned) }
         deadLetterWrite.broadcast()
     }
 
@@ -85,14 +92,14 @@ final class OwnedPartition {
     func abandonUnbilled(inOrder: Bool = false) {
         defer { deadLetterWrite.broadcast() }
         if commits.metadataLimit.bytes > 0, !inOrder {
-            for request in requests.values where !request.wasBilled { request.end(as: .abandoned) }
+            for request in requests where !request.wasBilled { request.end(as: .abandoned) }
             return
         }
 
-        let paid = requests.values.lazy.filter(\.wasBilled).map(\.slot).max()
+        let paid = requests.lazy.filter(\.wasBilled).map(\.slot).max()
         let lastPaid = [paid, commits.tracker.lastSlotBeforeDelivered].compactMap { $0 }.max()
 
-        for request in requests.values where lastPaid.map({ request.slot > $0 }) ?? true {
+        for request in requests where lastPaid.map({ request.slot > $0 }) ?? true {
             request.end(as: .abandoned)
         }
     }
@@ -100,7 +107,7 @@ final class OwnedPartition {
     /// Abandons the requests that overtook an abandoned one. Otherwise their outcomes would be published before that
     /// request's outcome. They may be billed again.
     func abandonOvertaking(_ slot: OffsetTracker.Slot) {
-        for request in requests.values where request.hasOvertaken && request.slot > slot { request.end(as: .abandoned) }
+        for request in requests where request.hasOvertaken && request.slot > slot { request.end(as: .abandoned) }
     }
 
     // MARK: - Dead letters

@@ -18,15 +18,15 @@ final class PartitionPauses {
     /// Keeps a record until careful intake begins it, and pauses reading of its partition.
     /// - Returns: `true` for the first kept record.
     func keep(_ record: ConsumerRecord, of partition: OwnedPartition) -> Bool {
-        partition.held.append(record)
-        defer { hold(partition, because: .care) }
-        return !partition.holdReasons.contains(.care)
+        partition.undecoded.append(record)
+        defer { pause(partition, because: .care) }
+        return !partition.pauseReasons.contains(.care)
     }
 
-    func hold(_ partition: OwnedPartition, because reason: OwnedPartition.HoldReasons) {
-        let wasHeld = !partition.holdReasons.isEmpty
-        partition.holdReasons.insert(reason)
-        guard !wasHeld else { return }
+    func pause(_ partition: OwnedPartition, because reason: OwnedPartition.PauseReasons) {
+        let wasPaused = !partition.pauseReasons.isEmpty
+        partition.pauseReasons.insert(reason)
+        guard !wasPaused else { return }
         due.append(partition.id)
         Task(executorPreference: loop) { [source, id = partition.id] in await source.hold(id) }
     }
@@ -38,8 +38,8 @@ final class PartitionPauses {
     }
 
     /// Resumes reading once no reason is left.
-    func release(_ partition: OwnedPartition, from reason: OwnedPartition.HoldReasons) {
-        guard partition.holdReasons.remove(reason) != nil, partition.holdReasons.isEmpty else { return }
+    func resume(_ partition: OwnedPartition, from reason: OwnedPartition.PauseReasons) {
+        guard partition.pauseReasons.remove(reason) != nil, partition.pauseReasons.isEmpty else { return }
         due.removeAll { $0 == partition.id }
         Task(executorPreference: loop) { [source, id = partition.id] in await source.resume(id) }
     }

@@ -20,7 +20,7 @@ extension PartitionTable {
     /// Waits until some requests have ended.
     /// - Returns: `false` if that took longer than `bound`.
     func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.partition.has($0) } }
+        await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.index != nil } }
     }
 
     private func wait(

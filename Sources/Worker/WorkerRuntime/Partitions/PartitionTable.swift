@@ -39,9 +39,7 @@ final class PartitionTable {
         loop: EventLoop, log: Logger
     ) {
         pauses = PartitionPauses(source, loop: loop)
-        self.gate = gate
-        self.meters = meters
-        self.loop = loop
+        (self.gate, self.meters, self.loop) = (gate, meters, loop)
         order = OutcomeOrder(configuration.ordering)
         requestTopics = configuration.topics.requestTopics.map(\.name)
         maxSpan = configuration.maxSpan
@@ -152,21 +150,21 @@ final class PartitionTable {
     func adaptIntake(of partition: OwnedPartition) {
         let room = max(0, 1 - partition.commits.inheritedUse)
         let use = partition.commits.metadataUse - partition.commits.inheritedUse
-        if use > 0.75 * room { pauses.hold(partition, because: .metadata) }
-        if use <= 0.5 * room { pauses.release(partition, from: .metadata) }
+        if use > 0.75 * room { pauses.pause(partition, because: .metadata) }
+        if use <= 0.5 * room { pauses.resume(partition, from: .metadata) }
     }
 
     /// Pauses reading of partitions while the brokers refuse their offsets because of the topic. A crash would repeat
     /// the uncommitted work and its costs.
     func noteRefusedCommits(_ refused: [AssignedPartition: KafkaError]) {
         for partition in partitions.values {
-            guard let reason = refused[partition.id] else { pauses.release(partition, from: .commit); continue }
-            if !partition.holdReasons.contains(.commit) {
+            guard let reason = refused[partition.id] else { pauses.resume(partition, from: .commit); continue }
+            if !partition.pauseReasons.contains(.commit) {
                 log.error(
                     "offsets of a partition cannot be committed: the partition is paused until they can",
                     metadata: ["partition": "\(partition.id.id)", "reason": "\(reason)"])
             }
-            pauses.hold(partition, because: .commit)
+            pauses.pause(partition, because: .commit)
         }
     }
 
@@ -218,7 +216,7 @@ final class PartitionTable {
             record: incoming, partition: partition, slot: slot,
             orderPosition: order.append(record, flow.requestClass), arrival: arrival,
             flow: flow, keepsSteps: standard.keepsSteps)
-        if partition.commits.tracker.span >= maxSpan { pauses.hold(partition, because: .span) }
+        if partition.commits.tracker.span >= maxSpan { pauses.pause(partition, because: .span) }
         return request
     }
 
@@ -256,8 +254,8 @@ final class PartitionTable {
 
         if isDelivered, contains(partition) {
             partition.commits.tracker.markDelivered(request.slot)
-            if partition.commits.tracker.span < maxSpan / 2 { pauses.release(partition, from: .span) }
-            if partition.deadLetterIsWritten(of: request.slot) { pauses.release(partition, from: .deadLetter) }
+            if partition.commits.tracker.span < maxSpan / 2 { pauses.resume(partition, from: .span) }
+            if partition.deadLetterIsWritten(of: request.slot) { pauses.resume(partition, from: .deadLetter) }
         }
 
         gate.requestFinished()
@@ -284,7 +282,7 @@ final class PartitionTable {
     /// `OwnedPartition`.
     func expectDeadLetter(of request: RequestInProgress) {
         request.partition.expectDeadLetter(of: request.slot)
-        pauses.hold(request.partition, because: .deadLetter)
+        pauses.pause(request.partition, because: .deadLetter)
     }
 
     /// Ends every request that is not being delivered, and all waits for requests to end.

@@ -35,17 +35,12 @@ final class Rebalancing {
         meters: WorkerMeters, log: Logger
     ) {
         self.partitions = partitions
-        self.waitingRoom = waitingRoom
-        self.delivery = delivery
-        self.source = source
-        self.fleet = fleet
+        (self.waitingRoom, self.delivery, self.source, self.fleet) = (waitingRoom, delivery, source, fleet)
         requestTopics = Set(configuration.topics.requestTopics.map(\.name))
         sharedTopic = configuration.topics.requests
         revokeGrace = configuration.revokeGrace
         isOrdered = configuration.ordering != .unordered
-        self.loop = loop
-        self.meters = meters
-        self.log = log
+        (self.loop, self.meters, self.log) = (loop, meters, log)
     }
 
     /// `false` until a broker has reported the topic's number of partitions. Until then, a rate shared by partitions is

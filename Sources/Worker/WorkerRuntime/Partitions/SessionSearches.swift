@@ -32,6 +32,8 @@ protocol TakenRequest: AnyObject {
     var slot: OffsetTracker.Slot { get }
     /// The offset of its record.
     var offset: Int64 { get }
+    /// The request's index in the partition's list; `nil` once the request has ended.
+    var index: Int? { get set }
     /// The decision about the request so far.
     var fate: RequestFate { get }
     /// `true` if another worker that ran the request again would be billed for it, or publish it, a second time.

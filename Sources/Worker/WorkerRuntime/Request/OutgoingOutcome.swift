@@ -13,10 +13,7 @@ final class OutgoingOutcome: Sendable {
     let calls: Int
 
     init(event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0) {
-        self.event = event
-        self.isResult = isResult
-        self.deadLetter = deadLetter
-        self.calls = calls
+        (self.event, self.isResult, self.deadLetter, self.calls) = (event, isResult, deadLetter, calls)
     }
 
     var eventTopic: DeliveryStallDetector.Topic { isResult ? .results : .errors }

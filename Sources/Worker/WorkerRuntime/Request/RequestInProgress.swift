@@ -15,12 +15,11 @@ final class RequestInProgress: TakenRequest {
     let taken: Taken
     let partition: OwnedPartition
     let slot: OffsetTracker.Slot
+    var index: Int?
     /// The request's position in the order of outcomes; `nil` if outcomes have no order.
     let orderPosition: OutcomeSequencer<OrderKey>.Position?
     /// Records whether a provider was called for the request.
     let context: RequestContext
-    /// The class and tenant by which the request waits.
-    let flow: Flow
     var wait = Wait()
     /// The decoded record; `nil` before decoding, and for an invalid record.
     private(set) var decoded: DecodedRequest?
@@ -75,17 +74,17 @@ final class RequestInProgress: TakenRequest {
         orderPosition: OutcomeSequencer<OrderKey>.Position? = nil, arrival: RecordArrival, flow: Flow = .standard,
         keepsSteps: Bool = false
     ) {
-        self.flow = flow
         self.record = record
         bodySize = record.value?.count ?? 0
         taken = Taken(at: arrival.instant, topicWait: arrival.wait(of: record))
         context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
-        self.partition = partition
-        self.slot = slot
-        self.orderPosition = orderPosition
+        (self.partition, self.slot, self.orderPosition) = (partition, slot, orderPosition)
     }
 
     var offset: Int64 { record.source.offset }
+
+    /// The class and tenant by which the request waits.
+    var flow: Flow { context.flow }
 
     /// The steps that the outcome names; `nil` if steps are off.
     var steps: RequestSteps? {

@@ -40,9 +40,7 @@ final class RequestRunner {
         searches = providers.searches
         self.loop = loop
         encoder = OutcomeEncoder(seed: loop.randomNumber())
-        self.meters = meters
-        self.tracing = tracing
-        self.log = log
+        (self.meters, self.tracing, self.log) = (meters, tracing, log)
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
         flowRule = FlowRule(configuration)
@@ -103,7 +101,8 @@ final class RequestRunner {
     }
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
-        request.trace = tracing?.begin(envelope, requestID: requestID, bodySize: request.bodySize)
+        request.trace = tracing?.begin(
+            envelope, requestID: requestID, bodySize: request.bodySize, topicWait: request.taken.topicWait)
     }
 
     /// Logs, once per lane, that the requests topic holds a worker's outcomes.

@@ -14,9 +14,7 @@ package struct RequestTimeLimits: Sendable, Hashable {
     package init(
         deadline: Duration = .seconds(5), maxDeadline: Duration = .seconds(30), maxAge: Duration? = nil
     ) {
-        self.deadline = deadline
-        self.maxDeadline = maxDeadline
-        self.maxAge = maxAge
+        (self.deadline, self.maxDeadline, self.maxAge) = (deadline, maxDeadline, maxAge)
     }
 
     /// Returns the time that a request has from now on.

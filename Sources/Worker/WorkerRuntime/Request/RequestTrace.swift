@@ -21,9 +21,7 @@ final class RequestTrace {
 
     init(tracer: any Tracer, process: any Span, requestID: String, continuesTrace: Bool) {
         self.tracer = tracer
-        self.process = process
-        self.requestID = requestID
-        self.continuesTrace = continuesTrace
+        (self.process, self.requestID, self.continuesTrace) = (process, requestID, continuesTrace)
     }
 
     // MARK: - Search

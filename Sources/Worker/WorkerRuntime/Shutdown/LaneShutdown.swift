@@ -25,10 +25,7 @@ final class LaneShutdown {
         departure: DepartureBarrier, loop: EventLoop
     ) {
         self.partitions = partitions
-        self.delivery = delivery
-        self.source = source
-        self.departure = departure
-        self.loop = loop
+        (self.delivery, self.source, self.departure, self.loop) = (delivery, source, departure, loop)
     }
 
     /// Drains a lane: all requests finish, their outcomes are published and committed, then the lane leaves the group.

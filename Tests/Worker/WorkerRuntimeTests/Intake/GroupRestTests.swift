@@ -53,7 +53,7 @@ struct GroupRestTests {
         var rest = GroupRest()
         #expect(rest.isWorthWaiting(at: Self.start))
         let end = Self.start + .seconds(4)
-        rest.noteVainWait(since: Self.start, at: end)
+        rest.postponeNextWait(since: Self.start, at: end)
         #expect(!rest.isWorthWaiting(at: end + .milliseconds(3900)))
         #expect(rest.isWorthWaiting(at: end + .seconds(4)))
     }

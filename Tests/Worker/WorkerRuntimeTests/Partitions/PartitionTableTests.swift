@@ -124,14 +124,14 @@ struct PartitionTableTests {
             let requests = try fixture.takeAll(0..<Int64(span))
             try await eventually("the partition is held") { await fixture.source.held == [Self.first] }
             fixture.table.expectDeadLetter(of: requests[span - 1])
-            #expect(fixture.table[Self.first]?.holdReasons == [.span, .deadLetter])
+            #expect(fixture.table[Self.first]?.pauseReasons == [.span, .deadLetter])
 
             for request in requests[1..<span - 1] { fixture.table.finish(request, isDelivered: true) }
-            #expect(fixture.table[Self.first]?.holdReasons == [.span, .deadLetter], "the oldest one is not delivered")
+            #expect(fixture.table[Self.first]?.pauseReasons == [.span, .deadLetter], "the oldest one is not delivered")
             fixture.table.finish(requests[0], isDelivered: true)
-            #expect(fixture.table[Self.first]?.holdReasons == .deadLetter)
+            #expect(fixture.table[Self.first]?.pauseReasons == .deadLetter)
             fixture.table.finish(requests[span - 1], isDelivered: true)
-            #expect(fixture.table[Self.first]?.holdReasons == [])
+            #expect(fixture.table[Self.first]?.pauseReasons == [])
             try await eventually("it is read again") { await fixture.source.held.isEmpty }
         }
     }
@@ -152,11 +152,11 @@ struct PartitionTableTests {
             try #require(requests.count == 20)
             for request in requests where request.offset % 2 == 1 { fixture.table.finish(request, isDelivered: true) }
             _ = fixture.table.takeProgress()
-            #expect(fixture.table[Self.first]?.holdReasons == .metadata, "what this owner has done does not fit")
+            #expect(fixture.table[Self.first]?.pauseReasons == .metadata, "what this owner has done does not fit")
 
             for request in requests where request.offset % 2 == 0 { fixture.table.finish(request, isDelivered: true) }
             _ = fixture.table.takeProgress()
-            #expect(fixture.table[Self.first]?.holdReasons == [], "nothing is open")
+            #expect(fixture.table[Self.first]?.pauseReasons == [], "nothing is open")
             try await eventually("it is read again") { await fixture.source.held.isEmpty }
         }
     }
@@ -166,7 +166,7 @@ struct PartitionTableTests {
             let requests = try fixture.takeAll(0..<3)
             for request in requests.dropFirst() { fixture.table.finish(request, isDelivered: true) }
             _ = fixture.table.takeProgress()
-            #expect(fixture.table[Self.first]?.holdReasons == [])
+            #expect(fixture.table[Self.first]?.pauseReasons == [])
         }
     }
 

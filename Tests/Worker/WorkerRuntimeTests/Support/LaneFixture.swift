@@ -162,7 +162,7 @@ struct LaneFixture: Sendable {
 }
 
 /// Answers every request with no places, at once or when the test releases it.
-actor FakeProvider: SearchReporting {
+actor FakeProvider: SearchExecutor {
     private nonisolated let loop: EventLoop
     private var isHolding = false
     private var heldID: String?
