@@ -189,7 +189,7 @@ enum StatusText {
             json.objects("workerStates", of: workers) { worker, json in
                 let summary = WorkerSummary(worker)
                 json.member("url", worker.url)
-                json.member("host", summary?.name)
+                json.member("name", summary?.name)
                 json.member("version", summary?.version)
                 json.member("ready", summary?.isReady ?? false)
                 json.member("problem", summary?.notReady ?? summary?.answersWithErrors ?? worker.problem)
