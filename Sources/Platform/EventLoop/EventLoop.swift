@@ -17,8 +17,8 @@ public protocol ReadinessHandler: AnyObject, Sendable {
 /// a `TaskExecutor`: tasks started with `executorPreference: loop` stay on it. docs/internals/concurrency.md describes
 /// the consequences for code that runs here.
 ///
-/// `enqueue`, `stop`, `isCurrent` and `isStopped` may be used from any thread. All other members may only be used on
-/// the loop's own thread, and trap elsewhere.
+/// `enqueue`, `stop`, `isCurrent`, `isStopped`, the clocks and the random numbers may be used from any thread. All
+/// other members may only be used on the loop's thread, and trap elsewhere.
 public final class EventLoop: SerialExecutor, TaskExecutor {
     /// The maximum number of timers that run between two polls of the sockets.
     private static let mostTimersAtOnce = 64
@@ -139,7 +139,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         unsafe timers.cancel(timer)
     }
 
-    // MARK: - Clocks and random numbers (from any thread)
+    // MARK: - Clocks and random numbers (from any thread), and times of the loop (loop thread only)
 
     /// The current time. All code on a loop reads this and no other clock, so that a simulation controls it.
     public var now: Instant {
@@ -171,8 +171,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         return unsafe began.duration(to: now) - slept
     }
 
-    /// The longest time since the loop began without polling the sockets, while it ran jobs, handlers and timers.
-    /// Always 0 on a simulated loop, in which time passes only between iterations.
+    /// The longest time for which the loop has run jobs, handlers and timers without polling the sockets. Always 0 on a
+    /// simulated loop, in which time passes only between iterations.
     package var longestPassWithoutPolling: Duration {
         checkIsolated()
         return unsafe longestPass

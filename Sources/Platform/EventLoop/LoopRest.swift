@@ -8,8 +8,7 @@ public struct LoopRest: Sendable {
 
     /// Begins the first period at `now`.
     /// - Parameters:
-    ///   - period: The shortest time between two results of `share`. It should be long compared with one iteration of
-    ///     the loop.
+    ///   - period: The shortest time between two results of `share`, which should be much longer than one iteration.
     ///   - asleep: The current value of the loop's `asleep`.
     public init(every period: Duration, asleep: Duration, at now: Instant) {
         self.period = period
