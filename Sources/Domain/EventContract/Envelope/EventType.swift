@@ -14,8 +14,7 @@ enum CloudEvents {
     static let structuredJSON = "application/cloudevents+json"
 }
 
-/// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
-/// that it shares with Kafka's records.
+/// One header of an event's record. Basics, which declares `RecordHeader`, is re-exported for files that read headers.
 public typealias EventHeader = RecordHeader
 
 /// The names of headers that are not part of CloudEvents.

@@ -125,6 +125,6 @@ extension Double {
     /// The number rounded to whole metres; `nil` if it is not a possible distance on earth.
     fileprivate var wholeMeters: Int? {
         guard (0...40_100_000).contains(self) else { return nil }
-        return Int(self + 0.5)  // bounded: it was looked at; saturating it takes 120 instructions, for each place
+        return Int(self + 0.5)  // bounded: checked above; saturation would take 120 instructions for each place
     }
 }

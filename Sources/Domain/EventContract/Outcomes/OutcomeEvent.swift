@@ -44,7 +44,7 @@ public struct OutcomeEvent: Sendable, Hashable {
     public var body: Body
     /// The number of places that could not be read, for example because of an unknown provider.
     public var unreadablePlaces = 0
-    /// The time at which the worker took the request.
+    /// The time at which the worker began the request; it may have read the record earlier.
     public var receivedAt: WallTime?
     /// The time at which the outcome was written.
     public var completedAt: WallTime?

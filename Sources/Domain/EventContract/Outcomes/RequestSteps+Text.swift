@@ -50,7 +50,7 @@ extension RequestStep {
             // A provider may answer with any three digits; those from 600 are not HTTP statuses.
             if let status, (100...599).contains(status) {
                 text.append(UInt8(ascii: " "))
-                text.append(digitsOf: UInt64(status))  // bounded: it was looked at
+                text.append(digitsOf: UInt64(status))  // bounded: checked above
             }
         }
     }

@@ -1,7 +1,7 @@
 public import LocationSearch
 
-/// A record that is not a valid request. It gets an error event and a dead letter, unless it was written by a worker: see
-/// `deservesEvent` and `isDeadLetter`.
+/// A record that is not a valid request. It gets an error event if `deservesEvent`, and a dead letter unless it is one
+/// already (`isDeadLetter`).
 public struct RejectedRecord: Error, Sendable, Hashable {
     /// The request's id if it can be read, otherwise `ce_id`, otherwise `topic-partition-offset`. 1...128 characters.
     public let requestID: String
@@ -16,16 +16,16 @@ public struct RejectedRecord: Error, Sendable, Hashable {
     /// An `invalid-request` whose `member` is never `nil`: the name of a member or header, or `value` for the record as a
     /// whole. For a record that crashes processes, an `internal`. The error holds none of the record's bytes.
     public let error: SearchError
-    /// `completed` or `failed` for a worker's result or error that was written to the requests topic.
+    /// `completed` or `failed` for a worker's result or error that was written to the requests topic; otherwise `nil`.
     public let outcome: EventType?
     /// True for a record that is a dead letter, including its headers.
     public let isDeadLetter: Bool
 
-    /// True for an error event about an outcome in the requests topic.
+    /// True if the record itself is a worker's error event about an outcome in the requests topic.
     public let answersOutcome: Bool
 
-    /// False for a record that gets no error event: an error event about an outcome in the requests topic, and the dead
-    /// letter of an outcome. If they got one, mixed-up topics would produce errors of errors without end.
+    /// False for two records: an error event about an outcome (`answersOutcome`), and the dead letter of an outcome.
+    /// Otherwise a worker that reads its own outcomes would write errors about errors without end.
     public var deservesEvent: Bool { outcome == nil || !(answersOutcome || isDeadLetter) }
 
     /// Returns the rejection of a record with which processes have crashed. Only `ce_id` is decoded, because decoding may
