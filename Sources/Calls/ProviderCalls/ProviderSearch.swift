@@ -86,8 +86,8 @@ public final class ProviderSearch {
 
 /// A search's query at one of its candidate providers. It has no task: it is a member of a `SharedCall`.
 ///
-/// Two queries are equal if the same calls serve both. Everything sent to the provider counts, and so does whether an
-/// alternative provider exists. The client and its time limits do not count.
+/// Two queries are equal if the same calls serve both. All values that are sent to the provider count, and so does
+/// `hasAlternative`. The sender of the request and its time limits do not count.
 final class ProviderQuery: Hashable {
     typealias Result = Swift.Result<ProviderAnswer, CallFailure>
 
@@ -123,7 +123,7 @@ final class ProviderQuery: Hashable {
     var call: SharedCall?
     /// True if the call is made for this query.
     var isFirst = false
-    /// The end of its part in the last call. The reader of the answer takes it, so that its places can be changed in place.
+    /// The end of its membership in the last call. `takeResult` removes it, so that the places can be changed in place.
     var end: End?
     /// Timers that end the wait early; most queries need none.
     var timers: [ScheduledAction] = []

@@ -28,7 +28,7 @@ public final class SearchWorker: SearchExecutor {
 
     /// - Parameter policies: the policy of each provider; a provider without one has the defaults.
     /// - Parameter name: this loop's name in the fleet: unique, and a new one at each start of the process.
-    /// - Parameter budgets: what the fleet may use in a day or month; `nil`: no provider has a budget.
+    /// - Parameter budgets: the fleet's budgets of a day or month; `nil`: no provider has one.
     /// - Parameter timekeeper: timers of the actor.
     /// - Parameter random: the source of jitter.
     public init(

@@ -39,7 +39,7 @@ final class ProviderCaller {
         queue.promote(context)
     }
 
-    /// Withdraws a retry for a call whose kept-alive connection was closed before the answer.
+    /// Withdraws a retry from the budget, for a call whose kept-alive connection was closed before the answer.
     func mayRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
 
     /// Makes one HTTP call as soon as it is granted.
@@ -73,7 +73,7 @@ final class ProviderCaller {
         return end(call, with: result)
     }
 
-    /// Has the next HTTP call granted, as far as that takes no wait.
+    /// Grants the next HTTP call, if it does not have to wait.
     /// - Returns: `false` if it has to wait.
     private func grant(_ call: SharedCall, followUp: FollowUpCall?) throws(CallFailure) -> Bool {
         let (query, now) = (call.query, clock.now)

@@ -9,7 +9,7 @@ import Resilience
 ///
 ///     begin -> make -> retry -> ProviderCaller.attempt: grant, then one HTTP call
 ///
-/// Identical requests share everything after `begin`, which runs in a dedicated task. Every HTTP call is a separate
+/// Identical requests share the steps after `begin`, which run in a dedicated task. Every HTTP call is a separate
 /// attempt, whether it repeats a failed call or follows a successful one. Each attempt is granted, timed, evaluated and
 /// counted.
 ///

@@ -100,9 +100,9 @@ final class ProviderLimits {
     /// The rate limits that a call of a group needs tokens of.
     func bucketIndices(of group: Int) -> [Int] { groups.all[group].bucket.map { [0, $0] } ?? [0] }
 
-    /// Returns the time until the token of a call: of the provider's bucket, behind `ahead` calls, and of its method's.
-    /// - Parameter ahead: the number of calls that go before it and need a token of a bucket.
-    /// - Returns: `nil` if a share never provides one.
+    /// Returns the time until a call of the group can take its tokens: the provider's, and its method's if limited.
+    /// - Parameter ahead: returns the number of calls that take a token of the bucket before this one.
+    /// - Returns: `nil` if the present share of a limit never provides a token.
     func wait(of group: Int, behind ahead: (_ bucket: Int) -> Double, at now: Instant) -> Duration? {
         var longest = Duration.zero
         for bucket in bucketIndices(of: group) {

@@ -75,7 +75,7 @@ extension ProviderQueue {
         }
     }
 
-    /// Tells the budgets how much the waiting calls need.
+    /// Updates the demand of waiting calls on each budget.
     func noteBudgetWanted(at now: Instant) {
         guard !limits.accounts.isEmpty else { return }
         var demand: [ObjectIdentifier: (all: Int, batch: Int)] = [:]

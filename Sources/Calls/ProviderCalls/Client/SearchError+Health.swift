@@ -89,7 +89,7 @@ extension SearchError {
         }
     }
 
-    /// The failure of a request that a budget allows no call for.
+    /// The failure of a request for which a budget allows no call.
     static func refused(by budget: Budget, because refusal: BudgetAccount.Refusal) -> SearchError {
         let what =
             switch refusal {
@@ -137,7 +137,7 @@ extension SearchError {
             retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, limit: limit, allowsAttempt: false)
     }
 
-    /// The failure of a request that was parked until the end of its lifetime.
+    /// The failure of a request whose lifetime ended before its call: it was parked, or waited in the queue.
     static func overWhileWaiting(for provider: ProviderID) -> SearchError {
         SearchError(
             .expired,

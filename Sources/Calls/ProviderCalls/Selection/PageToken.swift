@@ -100,8 +100,7 @@ extension ProviderID {
 extension SearchRequest {
     /// Returns the request in the form in which providers receive it. A request for a further page goes to the provider
     /// that issued its token, with that provider's own token. Details and photos have no pages and ignore a token.
-    /// - Throws: `invalid-request` if the token is not ours, or belongs to another search or to a provider that the request
-    ///   does not name.
+    /// - Throws: `invalid-request` if no worker issued the token, or if it belongs to another search or provider.
     func addressedToProviders() throws(SearchError) -> SearchRequest {
         guard operation == .search, let pageToken else { return self }
         let token = try PageToken(pageToken)

@@ -16,7 +16,7 @@ public struct ProviderPolicy: Sendable, Hashable {
     }
 
     public var retry = RetryPolicy()
-    /// The share of a request's time that one call may use.
+    /// The rule for the part of a request's time that one call may use.
     public var attemptTimeout = AttemptTimer.Rule.adaptive
     public var budget = RetryBudget.Configuration()
     /// The API key's limit; `nil` if none is known.
