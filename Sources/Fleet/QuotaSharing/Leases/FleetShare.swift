@@ -5,8 +5,8 @@
 /// member reduces its limiter *before* it acknowledges a revocation (once its requests in flight are finished), and
 /// raises it *after* an assignment. `RateBucket.setShare` starts an increased share with an empty bucket.
 public enum FleetShare: Sendable, Hashable {
-    /// `providers.<name>.limitMode=shared`: the fraction of the topic's partitions that is assigned to this loop, minus
-    /// what it leases out, plus what others lease to it. See docs/internals/fleet.md.
+    /// `providers.<name>.limitMode=shared`: the fraction of the topic's partitions that is assigned to this loop, less
+    /// its leases to other loops, plus those from other loops. See docs/internals/fleet.md.
     case byDemand
     /// `by-partitions`: the fraction of the topic's partitions that is assigned to this loop.
     case byPartitions

@@ -20,7 +20,7 @@ public struct LeaseMessage: Sendable, Hashable {
         /// The leases that the sender grants, one for each lessee.
         public var grants: [Grant] = []
         /// By lessor: the number of the newest message whose grant the sender uses. It uses no older grant, so the
-        /// lessor can use the shares of those again.
+        /// lessor need not reserve their shares any longer.
         public var acknowledged: [String: UInt64] = [:]
         /// By lessor: the number of the newest message whose lease the sender returns, because it has no demand for it.
         /// It uses no grant of that lessor up to this message.

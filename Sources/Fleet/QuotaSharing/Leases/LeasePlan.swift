@@ -3,8 +3,8 @@ internal import Basics
 /// The leases that the members of a fleet should grant each other.
 ///
 /// Each member makes the plan from the newest messages. Members that have read the same messages make the same plan, so
-/// that together they lease out all spare quota. Otherwise less is leased out than possible, but never more than there
-/// is: see `LeaseTable`.
+/// that together they lease out all spare quota. Otherwise they lease out less, but no member more than its own share:
+/// see `LeaseTable`.
 struct LeasePlan {
     /// A member's own share and its demand.
     struct Member: Equatable {
@@ -63,7 +63,7 @@ struct LeasePlan {
     /// Returns the share that each member should have, in the order of `members`.
     ///
     /// Interactive demand is served first, from all shares except the floors for batch. The rest serves batch. Within a
-    /// class, a member keeps what it needs of its share. Members that need more get equal amounts of the rest, at
+    /// class, a member keeps as much of its share as it needs. Members that need more get equal amounts of the rest, at
     /// most their demand. If any member has more than one waiting tenant, the amounts are proportional to the members'
     /// tenants instead, whatever they own.
     static func divide(among members: [Member], batchFloor: Double) -> [Target] {

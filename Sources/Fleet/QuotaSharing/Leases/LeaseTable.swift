@@ -42,7 +42,7 @@ struct LeaseTable {
         leasedOut.keys.reduce(0) { $0 + newestLease(to: $1, at: now) }
     }
 
-    /// Grants leases as far as quota is available, and recalls the rest.
+    /// Grants the wished leases as far as quota is available, and recalls leases that are not wished with a share of 0.
     /// - Parameters:
     ///   - wishes: the share that each lessee should have.
     ///   - spare: the own share minus the own demand, including what is leased out now.
