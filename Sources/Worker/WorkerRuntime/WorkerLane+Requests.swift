@@ -5,7 +5,7 @@ internal import EventLoop
 internal import Kafka
 internal import ProviderCalls
 
-/// The way of one request: from its record to its outcome, without a dedicated task.
+/// The way of one request: from its record to its outcome, without a task unless it has to wait for earlier records.
 extension WorkerLane {
     /// True while no request of the lane's partitions is open.
     var isQuiet: Bool { partitions.isQuiet }
@@ -67,9 +67,9 @@ extension WorkerLane {
 
     /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
-        // These requests may wait for others that have yet to begin, and that need a permit to do so. A record that ran in
-        // isolation, or is set aside, may have overtaken requests that must publish first. An invalid record may follow a
-        // request that waits for a dead letter.
+        // A request that returns its permit here may wait for others that need a permit to begin. A record that ran in
+        // isolation, or is set aside, may have overtaken requests that must publish first. An invalid record may follow
+        // a request that waits for a dead letter.
         if !keepsPermit(request) { gate.leaveFlight() }
         guard request.orderPosition?.isFirst == false || request.permission == .runsAlone else {
             return publish(request, with: outcome)

@@ -91,7 +91,7 @@ final class AtLeastOnceDelivery: OutcomePublisher {
 
     // MARK: - Immediate delivery
 
-    /// Publishes the outcome. An outcome whose calls were billed is kept until its delivery report arrives.
+    /// Publishes the outcome. From now on, a revocation no longer abandons its request.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
         gate.outcomeHandedOver(bytes: outcome.bytes)

@@ -31,7 +31,7 @@ package struct CrashNotes: Sendable, Hashable {
     private static let mostEnds = 9999
 
     /// Returns the count after `count`.
-    static func next(after count: Int) -> Int { min(count, mostEnds - 1) + 1 }  // bounded: as here
+    static func next(after count: Int) -> Int { min(count, mostEnds - 1) + 1 }  // bounded: by `mostEnds`
 
     // MARK: - Fields of the metadata
 

@@ -23,17 +23,17 @@ struct CrashWatch {
     /// The number of processes that must crash while a record runs in isolation before it is set aside. During a
     /// rebalance nothing can be committed, so the note of a finished record may remain when its process is killed. This
     /// was measured in a healthy fleet with continuous rebalances, in which two of six workers were killed every 6 s.
-    /// In 200 kills each, it happened twice in a row to 3 records, and three times to 2. A suspect record therefore
-    /// runs in isolation only while the group is stable: see `CarefulIntake`.
+    /// In runs of 200 kills, 3 records were noted at two kills in a row, and 2 records at three. A suspect record
+    /// therefore runs in isolation only while the group is stable: see `CarefulIntake`.
     private static let endsUntilSetAside = 3
     /// The number of records, and the time, for which an owner continues in small steps after a crash. A process has at
     /// most a few hundred records of a partition in flight, so the one that crashed it is among these.
     private static let (watchedRecords, watchedTime) = (1024, Duration.seconds(30))
 
-    /// The longest time for which one record, and all records of a partition together, may block the process by running
-    /// in isolation. Each further crash doubles both limits. A healthy fleet with slow requests that lost two owners in
-    /// a row soon continues. It is rarely hit again while a slow record runs in isolation. A record that crashes
-    /// processes is found nevertheless, after more crashes if it is slow.
+    /// The time for which one record, and all records of a partition together, may block the process by running in
+    /// isolation after two crashes. Each further crash doubles both. They are short, so that a healthy fleet with slow
+    /// requests soon continues, and few kills meet a slow record in isolation. A slow record that crashes processes is
+    /// found after more crashes.
     private static let (shortestTurn, shortestCare) = (Duration.seconds(1), Duration.seconds(5))
 
     /// The notes of former owners, until the partition has made progress.
@@ -76,7 +76,7 @@ struct CrashWatch {
     var nextTurn: Duration { min(careLeft, lengthened(Self.shortestTurn)) }
 
     private func lengthened(_ time: Duration) -> Duration {
-        time * (1 << min(inherited.tries - Self.endsUntilAlone, 10))  // bounded: as here
+        time * (1 << min(inherited.tries - Self.endsUntilAlone, 10))  // bounded: the exponent is 0 to 10
     }
 
     /// True until the present try is noted.

@@ -20,8 +20,8 @@ struct PartitionCommits {
     private var confirmedNotes = CrashNotes()
     /// The fraction of its limit that the last metadata used, from 0 to 1; more if a part did not fit.
     private(set) var metadataUse = 0.0
-    /// The fraction that the former owners' done offsets used, as far as they have not been read. Only further reading
-    /// reduces it.
+    /// The fraction that the former owners' done offsets used. Only offsets that have not been read yet count, so only
+    /// further reading reduces it.
     private(set) var inheritedUse = 0.0
 
     init(metadataLimit: MetadataLimit) { self.metadataLimit = metadataLimit }
@@ -82,8 +82,8 @@ struct PartitionCommits {
         tracker.position.map { CommitMetadata.proof(at: $0) }
     }
 
-    /// Returns those of the ready requests whose outcomes may be published now: all, or as many of the oldest as the
-    /// commit metadata has room for.
+    /// Returns the ready requests whose outcomes may be published now: all, or as many of the oldest as fit into the
+    /// commit metadata.
     ///
     /// If the commit can have no done-set, that is the unbroken run of requests from the oldest open one on. A ready
     /// request that is not in `slots` ends the run: its outcome needs a separate transaction, or waits for its topic.

@@ -77,15 +77,15 @@ final class Rebalancing {
     func revoked(_ revoked: [AssignedPartition], drainEnd: Instant?) async {
         let leaving = revoked.compactMap { partitions[$0.id] }
 
-        // The consumer may still return records of these partitions. Taken after the last of the others has ended, they
-        // would be published after the commit.
+        // The consumer may still return records of these partitions. If one began after the last open request has
+        // ended, its outcome would be published after the commit.
         await leaveWaiting(of: leaving)
-        // The other members wait for this one, so a request that waits for quota or for a breaker is returned
-        // unprocessed.
+        // The other members wait for this one, so requests that wait for quota or for a breaker are left to the next
+        // owner.
         if drainEnd == nil { for partition in leaving { partition.abandonUnbilled(inOrder: isOrdered) } }
 
-        // The first commit secures what is finished, whatever happens later. The sooner it is made, the likelier is the
-        // group still in the same generation.
+        // The first commit covers the finished requests, whatever happens later. It is made early, because brokers
+        // refuse it once the group is in another generation.
         await delivery.offsets.commitFinished()
         let graceEnd = loop.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)

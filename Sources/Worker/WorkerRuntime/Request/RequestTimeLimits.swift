@@ -8,7 +8,7 @@ package struct RequestTimeLimits: Sendable, Hashable {
     package var deadline: Duration
     /// `worker.maxDeadline`: the largest effective `timeoutMs`.
     package var maxDeadline: Duration
-    /// `worker.maxAge`: older requests end as `expired`, by the record's timestamp. `nil`: off.
+    /// `worker.maxAge`: older requests end as `expired`; see `RequestEnvelope.time`. `nil`: off.
     package var maxAge: Duration?
 
     package init(
@@ -40,7 +40,7 @@ package struct RequestTimeLimits: Sendable, Hashable {
     }
 }
 
-/// The time limits of one request, from the time at which it was read.
+/// The time limits of one request, from the call of `RequestTimeLimits.time` on.
 struct RequestTime: Sendable, Hashable {
     /// The time for serving it, more than zero.
     var time: Duration
@@ -50,7 +50,7 @@ struct RequestTime: Sendable, Hashable {
     var timeToExpiry: Duration?
 
     /// Returns the times that limit how long the request may wait.
-    /// - Parameter now: the time at which the request was read.
+    /// - Parameter now: the time of the call of `RequestTimeLimits.time`.
     func lifetime(from now: Instant) -> RequestLifetime? {
         guard let timeToLastCall else { return nil }
         return RequestLifetime(lastCall: now + timeToLastCall, expiry: timeToExpiry.map { now + $0 })
