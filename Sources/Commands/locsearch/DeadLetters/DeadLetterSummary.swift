@@ -2,12 +2,11 @@ import EventContract
 import Kafka
 import LocationSearch
 
-/// A dead letter without its full content: what commands show, sort and filter by. It is small, so that many fit into
-/// memory.
+/// The members of a dead letter that commands show, sort and filter by. It is small, so that many fit into memory.
 struct DeadLetterSummary: Sendable {
     /// The letter's position in the dead-letter topic. The mark of a redriven letter contains it.
     let mark: RedriveMark
-    /// The `error.code` of its error event.
+    /// See `DeadLetter.reason`.
     let reason: String
     let message: String
     let member: String?

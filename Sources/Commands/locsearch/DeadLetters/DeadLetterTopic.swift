@@ -74,8 +74,8 @@ struct DeadLetterTopic {
         judge = RequestJudge(settings)
     }
 
-    /// Reads the whole topic once: the letters that match, and the marks of all redriven letters. A mark comes after
-    /// its letter, and may be in another partition.
+    /// Reads the extent once: the letters that match, and the marks of redriven letters. A mark comes after its letter,
+    /// in the same partition.
     /// - Parameter extent: how much is read. Exceeding its time is an error.
     /// - Throws: `Failure` if the broker does not deliver everything in the extent. A part of the extent is never
     ///   returned.
