@@ -5,7 +5,7 @@ public import LocationSearch
 /// A state depends only on the set of the session's actions. Their order and repetitions do not matter, within
 /// ``SessionLimits``. Only ``Reducer`` changes it, by adding actions.
 ///
-/// Requests are ordered by time, then by id. If only the outcome of a request was seen, the time at which a worker took it is used.
+/// Requests are ordered by time, then by id. If only the outcome was seen, its `receivedAt` is the request's time.
 ///
 /// Two states are equal if they show the same. Hidden data and the revision do not count.
 public struct SessionState: Sendable {
