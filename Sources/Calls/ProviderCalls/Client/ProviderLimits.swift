@@ -102,7 +102,7 @@ final class ProviderLimits {
 
     /// Returns the time until a call of the group can take its tokens: the provider's, and its method's if limited.
     /// - Parameter ahead: returns the number of calls that take a token of the bucket before this one.
-    /// - Returns: `nil` if the present share of a limit never provides a token.
+    /// - Returns: `nil` if neither the present nor the expected share of a limit provides a token.
     func wait(of group: Int, behind ahead: (_ bucket: Int) -> Double, at now: Instant) -> Duration? {
         var longest = Duration.zero
         for bucket in bucketIndices(of: group) {

@@ -49,7 +49,7 @@ package final class OutcomeRecord: Sendable {
     /// The whole milliseconds from writing the request until a worker took it; `nil` if the request was not read.
     var waitedMilliseconds: Int? { Self.milliseconds(from: requestedAt, to: event?.receivedAt) }
 
-    /// The whole milliseconds from the time a worker took the request to its outcome.
+    /// The whole milliseconds from the time at which a worker began the request to its outcome.
     var workedMilliseconds: Int? { Self.milliseconds(from: event?.receivedAt, to: event?.completedAt) }
 
     /// The whole milliseconds from writing the request to its outcome; without the wait if the request was not read.

@@ -3,7 +3,7 @@ internal import JSON
 /// Encodes and decodes the messages of one fleet: the workers with one consumer group and one requests topic.
 ///
 /// A message is a JSON object, so that any consumer can display it. It has two members: the fleet, and the content,
-/// whose name is the message's kind. Several fleets may share a topic, so messages of other fleets are no messages here.
+/// whose name is the message's kind. Several fleets may share a topic; messages of other fleets are ignored.
 public struct FleetCodec: Sendable {
     /// The name of the fleet.
     let fleet: String

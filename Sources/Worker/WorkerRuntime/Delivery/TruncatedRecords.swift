@@ -47,7 +47,7 @@ final class TruncatedRecords {
         let requestID: String
 
         do throws(RejectedRecord) {
-            // Decoding may be what crashes the processes.
+            // Decoding may be the cause of the crashes.
             if request.isSetAside { throw RejectedRecord.crashesWorkers(request.record) }
             let decoded = if let read = request.decoded { read } else { try decoder.decode(request.record) }
             var failed = SearchOutcome(of: decoded.request, failedWith: .resultTooLarge)

@@ -17,8 +17,7 @@ internal import Resilience
 /// order in which they must end. Otherwise two requests could deadlock over the last permit.
 ///
 /// With exactly-once, an outcome may wait for every earlier request of its partition. The oldest unfinished request of
-/// a partition therefore begins even if outcomes occupy all their room: see docs/internals/concurrency.md, "Why nothing
-/// stands still".
+/// a partition therefore begins even if outcomes occupy all their room: see docs/internals/concurrency.md, 9.
 ///
 /// No calls have been made for a waiting request. When its partition is revoked, the next owner reads it again.
 ///
