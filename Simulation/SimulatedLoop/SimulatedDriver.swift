@@ -47,12 +47,12 @@ final class SimulatedDriver: LoopDriver {
     }
 
     /// Runs an iteration of the loop at the present time.
-    func takeTurn(of eventLoop: EventLoop) {
+    func runIteration(of eventLoop: EventLoop) {
         let now = unsafe simulation.now
         let rest = unsafe restingSince.map { clock.local(at: $0).duration(to: clock.local(at: now)) } ?? .zero
         unsafe hasWoken = false
         unsafe wakeTime = nil
-        eventLoop.takeTurn(after: max(.zero, rest))
+        eventLoop.runIteration(after: max(.zero, rest))
 
         let cost = simulation.turnCost()
         unsafe busyUntil = now + cost

@@ -51,7 +51,7 @@ public final class SimulatedLoop: Sendable {
     }
 
     /// Runs an iteration at the present time.
-    func takeTurn() { driver.takeTurn(of: eventLoop) }
+    func runIteration() { driver.runIteration(of: eventLoop) }
 
     /// Leaks the loop and everything that it retains. Freeing a continuation without resuming it would log a warning,
     /// and its task is never freed in any case.

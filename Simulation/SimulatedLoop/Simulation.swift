@@ -4,7 +4,7 @@ internal import EventLoop
 /// Runs any number of event loops on the calling thread, under virtual time. All random choices follow from a seed.
 ///
 /// The jobs of a loop run in the same order as with a thread, because both use the same code for an iteration
-/// (`EventLoop.takeTurn`). The seed decides how long each iteration takes, and so how the iterations of several loops interleave. It
+/// (`EventLoop.runIteration`). The seed decides how long each iteration takes, and so how the iterations of several loops interleave. It
 /// also orders loops and events that are due at the same instant, and equal timers of one loop. Time passes only while a loop is
 /// busy with an iteration, or when every loop waits.
 ///
@@ -186,7 +186,7 @@ public final class Simulation {
         turns += 1
         state.noteTurn(of: loop)
         current = loop
-        loop.takeTurn()
+        loop.runIteration()
     }
 
     private func check(_ escape: Escape?) throws(SimulationError) {

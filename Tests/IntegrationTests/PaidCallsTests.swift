@@ -226,7 +226,7 @@ struct PaidCallsTests {
             for (id, outcome) in try await harness.outcomes(3) {
                 #expect(outcome.code == "expired", "\(id)")
                 #expect(outcome.attempts == 0)
-                #expect(outcome.failure?.message.contains("were paused") == true)
+                #expect(outcome.failure?.message.contains("while it waited for calls") == true)
             }
             #expect(try await harness.calls() == 1)
         }

@@ -207,9 +207,9 @@ final class SharedCall {
     /// The number of members that have not left.
     var present = 0
     /// False once the call has its result.
-    var isUnderWay = true
+    var isInFlight = true
     /// True once its task was cancelled, because all members have left.
-    var isBrokenOff = false
+    var isCancelled = false
     /// The cost of the HTTP calls so far.
     var cost = CallCost()
     /// `nil` before the end.
@@ -227,7 +227,7 @@ final class SharedCall {
     var isWanted: Bool { present > 0 }
 
     /// True once the provider was called for it, so that a longer wait for the answer costs no further call.
-    var isPaid: Bool { query.context?.hasCalled ?? true }
+    var isBilled: Bool { query.context?.hasCalled ?? true }
 }
 
 extension ProviderSearch {

@@ -218,7 +218,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// Runs one iteration of a loop without a thread: ready sockets reported by the driver, due timers, and jobs. The
     /// calling thread acts as the loop's thread during the call.
     /// - Parameter rest: The idle time of the loop since the last iteration.
-    package func takeTurn(after rest: Duration) {
+    package func runIteration(after rest: Duration) {
         actAsThread {
             unsafe slept += rest
             poller.wait(milliseconds: 0) { fileDescriptor, readiness in

@@ -33,7 +33,7 @@ package protocol Poller: Sendable {
     func wake()
 }
 
-/// Replaces a loop's thread and the system's clocks in a simulation. It calls `EventLoop.takeTurn`.
+/// Replaces a loop's thread and the system's clocks in a simulation. It calls `EventLoop.runIteration`.
 package protocol LoopDriver: AnyObject, Poller {
     /// The current time of the loop's clock.
     var now: Instant { get }

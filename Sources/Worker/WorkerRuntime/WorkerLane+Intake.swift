@@ -7,7 +7,7 @@ internal import QuotaSharing
 /// Takes records: begins their requests, or keeps records for `CarefulIntake`.
 extension WorkerLane {
     func takeRecords() async throws(KafkaError) {
-        while let room = await waitForPlaces() {
+        while let room = await waitForRoom() {
             // In a cancelled task, every read would return nothing at once.
             if Task.isCancelled { await drain() }
             await partitions.pauses.pauseDue()
@@ -15,7 +15,7 @@ extension WorkerLane {
             // The records may have taken long to arrive, or may be the first of an assignment, and others may have
             // begun meanwhile.
             while !records.isEmpty {
-                guard let room = await waitForPlaces() else { return }
+                guard let room = await waitForRoom() else { return }
                 take(records.prefix(room))
                 records = records.dropFirst(room)
             }
@@ -25,7 +25,7 @@ extension WorkerLane {
 
     /// Waits until requests may begin.
     /// - Returns: the number of requests that may begin; `nil` if the lane takes no more.
-    private func waitForPlaces() async -> Int? {
+    private func waitForRoom() async -> Int? {
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
             guard let room = await gate.waitForRoom(while: { !delivery.outcomes.acceptsRequests }) else { return nil }
@@ -80,7 +80,7 @@ extension WorkerLane {
         let arrival = RecordArrival(instant: loop.now, time: loop.wallNow)
         for record in records {
             guard let partition = partitions.owner(of: record) else { continue }
-            if !partition.holdsRecords {
+            if !partition.keepsRecords {
                 begin(record, of: partition, at: arrival)
             } else if partitions.pauses.keep(record, of: partition) {
                 carefulIntake.willTakeHeld()
@@ -105,6 +105,6 @@ extension WorkerLane {
     /// - Returns: `false` if the lane takes no more requests.
     private func mayBegin(_ permission: CrashWatch.Permission) async -> Bool {
         guard permission != .runsAlone else { return await waitUntilRequestsMayBegin(isAlone: true) }
-        return waitingRoom == nil ? await waitForPlaces() != nil : await waitUntilRequestsMayBegin()
+        return waitingRoom == nil ? await waitForRoom() != nil : await waitUntilRequestsMayBegin()
     }
 }

@@ -50,7 +50,7 @@ extension WorkerLane {
         if let provider = lines.first?.provider, let time, time > .zero,
             let wait = room.expectedWait(of: request.flow, for: lines), wait > time
         {
-            request.wait.refusal = .turnTooLate(at: provider, retryAfter: wait)
+            request.wait.refusal = .queueTooLong(at: provider, retryAfter: wait)
         }
 
         if let decoded { request.keep(decoded) }

@@ -33,7 +33,7 @@ extension SearchWorkerTests {
         #expect(report.attempts == 0)
         #expect(start.duration(to: time.now) < .seconds(5))
         #expect(service.calls == 1)
-        #expect(try error(report).message.contains("while calls to hotpepper were paused"))
+        #expect(try error(report).message.contains("while it waited for calls to hotpepper"))
         #expect(worker.statuses.first?.held == 0)
     }
 

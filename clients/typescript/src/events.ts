@@ -198,7 +198,7 @@ export interface SearchedArea {
 
 export interface Timing {
   /**
-   * When the worker took the record from Kafka. Format: date-time. Matches
+   * When the worker began the request. Format: date-time. Matches
    * `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`.
    */
   receivedAt: string;

@@ -40,7 +40,7 @@ final class ProviderCaller {
     }
 
     /// Withdraws a retry from the budget, for a call whose kept-alive connection was closed before the answer.
-    func mayRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
+    func withdrawRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
 
     /// Makes one HTTP call as soon as it is granted.
     @inline(__always)

@@ -162,7 +162,7 @@ final class ProviderClient {
                 followUp = next
 
             // This call does not count against `maxAttempts`.
-            case .failure(let failure) where failure.error.isStale && !hasRepeated && caller.mayRepeat():
+            case .failure(let failure) where failure.error.isStale && !hasRepeated && caller.withdrawRepeat():
                 hasRepeated = true
                 lastFailure = failure.error
 

@@ -112,7 +112,7 @@ extension SearchError {
 
     /// The failure of a request that would reach the head of the queue only after its lifetime.
     /// - Parameter retryAfter: the estimated wait, based on the waiting requests of its class and tenant.
-    public static func turnTooLate(at provider: ProviderID, retryAfter: Duration) -> SearchError {
+    public static func queueTooLong(at provider: ProviderID, retryAfter: Duration) -> SearchError {
         SearchError(
             .rateLimited,
             "\(provider.rawValue) could not be called before the request expires, because too many requests of its class and tenant are queued; send it again later, or allow more time",
@@ -141,7 +141,7 @@ extension SearchError {
     static func overWhileWaiting(for provider: ProviderID) -> SearchError {
         SearchError(
             .expired,
-            "the request reached worker.maxAge or its expirytime while calls to \(provider.rawValue) were paused; send a new request if the result is still needed"
+            "the request reached worker.maxAge or its expirytime while it waited for calls to \(provider.rawValue); send a new request if the result is still needed"
         )
     }
 }

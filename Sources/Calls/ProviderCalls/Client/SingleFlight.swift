@@ -91,7 +91,7 @@ final class SingleFlight {
     /// A call serves all its members, so it is as urgent as the most urgent one.
     @inline(never)
     private func noteUrgency(of query: ProviderQuery, for call: SharedCall) {
-        guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isPaid else {
+        guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isBilled else {
             return
         }
         onMoreUrgent(call.query)
@@ -106,7 +106,7 @@ final class SingleFlight {
         if let lastCall = query.lastCall, lastCall < query.deadline.instant, call.query.mayCallLater(than: query) {
             query.timers.append(
                 timekeeper.schedule(at: lastCall) { [weak self] in
-                    if !call.isPaid { self?.leave(query, as: .timedOut) }
+                    if !call.isBilled { self?.leave(query, as: .timedOut) }
                 })
         }
     }
@@ -125,8 +125,8 @@ final class SingleFlight {
 
     /// Cancels a call when its last member has left.
     private func endIfUnwanted(_ call: SharedCall) {
-        guard !call.isWanted, call.isUnderWay, !call.isBrokenOff else { return }
-        call.isBrokenOff = true
+        guard !call.isWanted, call.isInFlight, !call.isCancelled else { return }
+        call.isCancelled = true
 
         // A request that arrives now must not join a call that is being cancelled.
         if calls[call.query] === call { calls[call.query] = nil }
@@ -136,7 +136,7 @@ final class SingleFlight {
 
     /// Ends a call that has its result, and reports it to its members.
     func finish(_ call: SharedCall) {
-        call.isUnderWay = false
+        call.isInFlight = false
         if calls[call.query] === call { calls[call.query] = nil }
         for member in call.members where member.call === call {
             member.leaveCall()

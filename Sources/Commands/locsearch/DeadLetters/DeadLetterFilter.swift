@@ -15,7 +15,8 @@ struct DeadLetterFilter: ParsableArguments {
 
     func validate() throws {
         if let reason, reason != DeadLetter.crashedWorkers, SearchError.Code(rawValue: reason) == nil {
-            let known = SearchError.Code.allCases.map(\.rawValue).joined(separator: ", ")
+            let known = (SearchError.Code.allCases.map(\.rawValue) + [DeadLetter.crashedWorkers]).joined(
+                separator: ", ")
             throw ValidationError("--reason \(reason) is not a reason: expected one of \(known)")
         }
         if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }

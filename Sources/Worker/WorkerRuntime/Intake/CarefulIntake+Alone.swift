@@ -45,10 +45,10 @@ extension CarefulIntake {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
         var mustTakeBack = partition.commits.isSuspect(record.offset)
-        if isOurs(partition) { partition.undecoded.removeFirst() }
+        if isOurs(partition) { partition.keptRecords.removeFirst() }
         if let request = begin(record, .runsAlone) {
             let start = loop.now
-            if await !partitions.waitForEnd(of: [request], atMost: partition.commits.watch.nextTurn) {
+            if await !partitions.waitForEnd(of: [request], atMost: partition.commits.watch.nextIsolation) {
                 mustTakeBack = true
             }
             partition.commits.watch.spendCare(start.duration(to: loop.now))

@@ -5,7 +5,7 @@ internal import Logging
 
 /// Begins the records of partitions that were just assigned, or whose former owners crashed: see `CrashWatch`.
 ///
-/// Their records are kept undecoded while the lane processes its other partitions. Such a partition is not read further
+/// Their records are kept keptRecords while the lane processes its other partitions. Such a partition is not read further
 /// until all kept records have begun. No record begins before the brokers have the note about it.
 ///
 /// A record that runs in isolation is the only one in flight in the process: see `ExclusiveLock`. If its fault
@@ -89,17 +89,17 @@ final class CarefulIntake {
         }
         guard let partition = partitions[id.id], partition.id == id else { return }
 
-        while isOurs(partition), let record = partition.undecoded.first, await mayBegin(.runs), isOurs(partition) {
+        while isOurs(partition), let record = partition.keptRecords.first, await mayBegin(.runs), isOurs(partition) {
             switch partition.commits.permission(for: record.offset) {
             case .runs: await takeStep(of: partition, mayBegin: mayBegin, begin: begin)
             case .isSetAside:
-                partition.undecoded.removeFirst()
+                partition.keptRecords.removeFirst()
                 setAside(record, begin: begin)
             case .runsAlone where isOneAlone: await loop.pause(Self.pause)
             case .runsAlone: await takeAlone(record, of: partition, mayBegin: mayBegin, isOpen: isOpen, begin: begin)
             }
         }
-        if partition.undecoded.isEmpty { partitions.pauses.resume(partition, from: .care) }
+        if partition.keptRecords.isEmpty { partitions.pauses.resume(partition, from: .care) }
     }
 
     /// Waits until no partition has kept records that are about to begin.
@@ -130,7 +130,7 @@ final class CarefulIntake {
         of partition: OwnedPartition, atLeast count: Int = 0, mayBegin: Wait, begin: Begin
     ) async {
         // An array, because a slice would make each removal copy the rest of the list.
-        let next = Array(partition.undecoded.prefix(Self.largestStep))
+        let next = Array(partition.keptRecords.prefix(Self.largestStep))
         let others = next.dropFirst(count).prefix { partition.commits.permission(for: $0.offset) == .runs }
         let records = next.prefix(count) + others
         if partition.commits.needsCare {
@@ -141,7 +141,7 @@ final class CarefulIntake {
         var requests: [RequestInProgress] = []
         for record in records {
             guard await mayBegin(.runs), isOurs(partition) else { return }
-            partition.undecoded.removeFirst()
+            partition.keptRecords.removeFirst()
             if let request = begin(record, .runs) { requests.append(request) }
             partition.commits.watch.haveBegun(CollectionOfOne(record.offset))
         }

@@ -19,13 +19,13 @@ struct CrashWatch {
 
     /// The number of consecutive crashes after which records run in isolation. One crash may be a failed node. Two
     /// without progress of the partition between them rarely are.
-    private static let endsUntilAlone = 2
+    private static let crashesUntilAlone = 2
     /// The number of processes that must crash while a record runs in isolation before it is set aside. During a
     /// rebalance nothing can be committed, so the note of a finished record may remain when its process is killed. This
     /// was measured in a healthy fleet with continuous rebalances, in which two of six workers were killed every 6 s.
     /// In runs of 200 kills, 3 records were noted at two kills in a row, and 2 records at three. A suspect record
     /// therefore runs in isolation only while the group is stable: see `CarefulIntake`.
-    private static let endsUntilSetAside = 3
+    private static let crashesUntilSetAside = 3
     /// The number of records, and the time, for which an owner continues in small steps after a crash. A process has at
     /// most a few hundred records of a partition in flight, so the one that crashed it is among these.
     private static let (watchedRecords, watchedTime) = (1024, Duration.seconds(30))
@@ -34,7 +34,7 @@ struct CrashWatch {
     /// isolation after two crashes. Each further crash doubles both. They are short, so that a healthy fleet with slow
     /// requests soon continues, and few kills meet a slow record in isolation. A slow record that crashes processes is
     /// found after more crashes.
-    private static let (shortestTurn, shortestCare) = (Duration.seconds(1), Duration.seconds(5))
+    private static let (shortestIsolation, shortestCare) = (Duration.seconds(1), Duration.seconds(5))
 
     /// The notes of former owners, until the partition has made progress.
     private var inherited = CrashNotes()
@@ -67,23 +67,23 @@ struct CrashWatch {
     var ends: Int { inherited.tries }
 
     /// True while some records must run in isolation.
-    var isCareful: Bool { inherited.tries >= Self.endsUntilAlone }
+    var isCareful: Bool { inherited.tries >= Self.crashesUntilAlone }
 
     /// The remaining time for which records may block the process by running in isolation.
     var careLeft: Duration { isCareful ? max(.zero, lengthened(Self.shortestCare) - careSpent) : .zero }
 
     /// The longest time for which the next such record may block the process.
-    var nextTurn: Duration { min(careLeft, lengthened(Self.shortestTurn)) }
+    var nextIsolation: Duration { min(careLeft, lengthened(Self.shortestIsolation)) }
 
     private func lengthened(_ time: Duration) -> Duration {
-        time * (1 << min(inherited.tries - Self.endsUntilAlone, 10))  // bounded: the exponent is 0 to 10
+        time * (1 << min(inherited.tries - Self.crashesUntilAlone, 10))  // bounded: the exponent is 0 to 10
     }
 
     /// True until the present try is noted.
     var needsNote: Bool { !hasBegun || isWatched }
 
     func permission(for offset: Int64) -> Permission {
-        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= Self.endsUntilSetAside {
+        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= Self.crashesUntilSetAside {
             return .isSetAside
         }
         return careLeft > .zero && mayHaveBegun(offset) ? .runsAlone : .runs
@@ -178,7 +178,7 @@ struct CrashWatch {
     /// record is set aside after this single crash, because nothing else can have caused it.
     func notes(ofCrashWith offset: Int64) -> CrashNotes {
         var notes = notes
-        notes.suspect = CrashNotes.Suspect(offset: offset, ends: Self.endsUntilSetAside, isRunning: false)
+        notes.suspect = CrashNotes.Suspect(offset: offset, ends: Self.crashesUntilSetAside, isRunning: false)
         return notes
     }
 

@@ -22,7 +22,7 @@ final class OwnedPartition {
         static let memory = PauseReasons(rawValue: 8)
         /// The brokers refuse to commit its offsets, because its topic does not exist or must not be read.
         static let commit = PauseReasons(rawValue: 16)
-        /// Some of its records are in `undecoded`.
+        /// Some of its records are in `keptRecords`.
         static let care = PauseReasons(rawValue: 32)
     }
 
@@ -35,7 +35,7 @@ final class OwnedPartition {
     private(set) var requests: [any TakenRequest] = []
     var pauseReasons: PauseReasons = []
     /// Records for careful intake, in the order of the log: see `CarefulIntake`.
-    var undecoded: Deque<ConsumerRecord> = []
+    var keptRecords: Deque<ConsumerRecord> = []
     /// True once the partition is being revoked: its next owner processes the records that were read and not taken.
     var isLeaving = false
     /// The newest search of each session.
@@ -54,8 +54,8 @@ final class OwnedPartition {
     /// The offsets of the requests taken and not finished.
     var inProgress: [Int64] { requests.map(\.offset) }
 
-    /// True while the partition's new records go to `undecoded`.
-    var holdsRecords: Bool { !undecoded.isEmpty || commits.needsCare }
+    /// True while the partition's new records go to `keptRecords`.
+    var keepsRecords: Bool { !keptRecords.isEmpty || commits.needsCare }
 
     /// True unless crash notes must be committed before more records begin. If the brokers refuse commits because of
     /// the topic, the partition is not read further, and its records do not block others.

@@ -18,7 +18,7 @@ final class PartitionPauses {
     /// Keeps a record until careful intake begins it, and pauses reading of its partition.
     /// - Returns: `true` for the first kept record.
     func keep(_ record: ConsumerRecord, of partition: OwnedPartition) -> Bool {
-        partition.undecoded.append(record)
+        partition.keptRecords.append(record)
         defer { pause(partition, because: .care) }
         return !partition.pauseReasons.contains(.care)
     }

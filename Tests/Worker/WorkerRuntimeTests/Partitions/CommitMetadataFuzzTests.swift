@@ -66,9 +66,10 @@ struct CommitMetadataFuzzTests {
             if metadata.done.contains(offset) { return "\(offset) runs again" }
             if permission == .runsAlone {
                 partition.commits.willRunAlone(offset, at: .now)
-                guard partition.commits.watch.nextTurn >= .zero, partition.commits.commitOnCrash(with: offset) != nil
+                guard partition.commits.watch.nextIsolation >= .zero,
+                    partition.commits.commitOnCrash(with: offset) != nil
                 else {
-                    return "no turn"
+                    return "no isolation"
                 }
                 partition.commits.watch.hasRunAlone(offset)
             }

@@ -159,7 +159,7 @@ struct CrashWatchTests {
     func `The time of running alone doubles after each further crash`(_ care: (tries: Int, seconds: Int)) {
         var watch = owner(after: CrashNotes(tries: care.tries, begun: 10))
         #expect(watch.careLeft == .seconds(care.seconds))
-        #expect(watch.nextTurn == .seconds(care.seconds / 5))
+        #expect(watch.nextIsolation == .seconds(care.seconds / 5))
         watch.willRunAlone(3, at: Self.start)
         watch.spendCare(.seconds(care.seconds) - .milliseconds(1))
         #expect(watch.permission(for: 4) == .runsAlone)

@@ -230,7 +230,7 @@ class SearchedArea(TypedDict):
 
 class Timing(TypedDict):
     receivedAt: str
-    """When the worker took the record from Kafka. Format: date-time. Matches
+    """When the worker began the request. Format: date-time. Matches
     `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$`.
     """
 
