@@ -73,6 +73,11 @@ struct PipelineTests {
                 backlog: backlog(members: 3, state: "PreparingRebalance"), workers: workers(2, ready: 2, reading: [1])),
             .working
         ),
+        // Brokers may describe a group without members in this way.
+        (
+            PipelineReport(backlog: backlog(members: 0, state: "Dead"), workers: workers(2, ready: 2, reading: [1])),
+            .partitionsUnread
+        ),
     ]
 
     private static func ends(_ first: String, _ count: Int, _ second: String, _ other: Int) -> RecentEnds {

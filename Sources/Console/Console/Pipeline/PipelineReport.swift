@@ -119,11 +119,14 @@ package struct PipelineReport: Sendable, Hashable {
         return areSilent && (backlog.waiting ?? 0) > 0 && backlog.rates != nil ? .noWorker : .working
     }
 
-    /// The partitions that no worker reads while the group is stable: no member has them, or a program that is not a worker.
+    /// The group's states in which partitions are being assigned, with either group protocol.
+    private static let rebalancing: Set = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"]
+
+    /// The partitions that no worker reads while the group does not rebalance: no member has them, or a program that is not
+    /// a worker.
     package var unread: [GroupBacklog.Partition] {
-        guard let backlog, brokersProblem == nil, groupProblem == nil, backlog.state ?? "Stable" == "Stable" else {
-            return []
-        }
+        guard let backlog, brokersProblem == nil, groupProblem == nil, !Self.rebalancing.contains(backlog.state ?? "")
+        else { return [] }
         if let read = workers?.partitions, !read.isEmpty {
             return backlog.partitions.filter { read[$0.topic ?? backlog.topic]?.contains($0.number) != true }
         }
