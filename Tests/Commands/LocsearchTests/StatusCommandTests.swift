@@ -72,8 +72,8 @@ struct StatusCommandTests {
                 "failures  80 % of 100 outcomes over the last 1m, mostly timeout"
             ),
             (
-                #"{"ready":true,"lastOutcomes":{"seconds":60,"counts":{"ok":20}}}"#, 0,
-                "failures  none of 20 outcomes over the last 1m"
+                #"{"ready":true,"lastOutcomes":{"seconds":60,"counts":{"ok":20,"invalid-request":7}}}"#, 0,
+                "failures  none of 27 outcomes over the last 1m; 7 invalid"
             ),
             (
                 #"{"ready":true,"providers":[{"provider":"hotpepper","breaker":"open","breakerReason":"key-refused","openForSeconds":250}]}"#,
@@ -90,6 +90,13 @@ struct StatusCommandTests {
         let program = try await run([], workers: worker.url)
         #expect(program.code == code, "\(program.error)")
         #expect(program.output.contains(words), "\(program.output)")
+    }
+
+    @Test func `The first line counts workers that do not answer`() async throws {
+        let worker = try RawServer { $0.answerAll(#"{"ready":true}"#) }
+        let program = try await run([], workers: "\(worker.url),http://127.0.0.1:\(try RawServer.unusedPort())")
+        let first = program.output.split(separator: "\n").first
+        #expect(first == "workers take requests; 1 of 2 workers without an answer", "\(program.output)")
     }
 
     @Test func `A missing topic is reported`() async throws {

@@ -33,7 +33,13 @@ enum StatusText {
             case .brokersAway: "no broker answers"
             case .unknown: "it is unknown whether workers take requests"
             }
-        return words + (report.problem.map { ": \($0)" } ?? "")
+        return words + (report.problem.map { ": \($0)" } ?? "") + silence(of: report.workers)
+    }
+
+    /// The workers of `console.workers` that do not answer, which others may hide by taking over.
+    private static func silence(of workers: PipelineReport.Workers?) -> String {
+        guard let workers, workers.areNamed, workers.answering > 0, workers.answering < workers.asked else { return "" }
+        return "; \(workers.asked - workers.answering) of \(workers.asked) workers without an answer"
     }
 
     /// The unread partitions, the share of failures, and one line for each provider.
@@ -58,9 +64,10 @@ enum StatusText {
     /// Formats the share of failures: `82 % of 512 outcomes over the last 1m, mostly timeout`.
     private static func words(of ends: RecentEnds, _ noun: String) -> String {
         let window = "over the last \(Duration.seconds(saturating: ends.seconds).readable)"
-        guard ends.failed > 0 else { return "none of \(ends.total.counted(noun)) \(window)" }
+        let invalid = ends.counts["invalid-request"].map { $0 > 0 ? "; \($0.grouped) invalid" : "" } ?? ""
+        guard ends.failed > 0 else { return "none of \(ends.total.counted(noun)) \(window)\(invalid)" }
         let code = ends.mainCode.map { ", mostly \($0)" } ?? ""
-        return "\(ends.failedPercent) % of \(ends.total.counted(noun)) \(window)\(code)"
+        return "\(ends.failedPercent) % of \(ends.total.counted(noun)) \(window)\(code)\(invalid)"
     }
 
     private static func words(of provider: PipelineReport.Provider, in report: PipelineReport) -> String {
