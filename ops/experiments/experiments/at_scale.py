@@ -156,7 +156,8 @@ def write_accounts(lab: Lab, until) -> int:
             fleet, accounts = (f"group-{group}/requests", 250) if group else (own, 150)
             for message in account_messages(fleet, f"other-{group}", number, accounts):
                 producer.produce(lab.topics.fleet, json.dumps(message, separators=(",", ":")).encode(), partition=0)
-            time.sleep(0.05)
+            # The mock broker drops all but the newest 5 MB of a partition: half a minute of these, at 25 KB each.
+            time.sleep(0.15)
         producer.flush(20)
     return number * 21
 
