@@ -145,7 +145,7 @@ def head(mutate: Mutator, status: int, body: bytes) -> tuple[bytes, bytes]:
         )
         body = f"{size}\r\n".encode("utf-8", "surrogatepass") + body + b"\r\n0\r\n\r\n"
     elif kind < 0.12:
-        body = gzip.compress(body if mutate.often(0.8) else b" " * 3_000_000, 1)
+        body = gzip.compress(body if mutate.often(0.8) else b" " * 3_000_000, 1, mtime=0)
         headers += [
             "Content-Encoding: " + mutate.pick(("gzip", "gzip", "deflate", "br", "gzip, gzip")),
             f"Content-Length: {len(body)}",
