@@ -441,9 +441,9 @@ class Collector(KafkaSurface):
             kafka__groupId=group,
             tracing__endpoint=self.server.url,
             tracing__headers=f"x-worker={name}",
-            tracing__timeout="1s",
             hotpepper__apiKey="fuzz",
         )
+        env["OTEL_EXPORTER_OTLP_TIMEOUT"] = "1000"
         self.last[name] = time.monotonic()
         self.watch(name, ["worker"], env)
 
