@@ -70,7 +70,7 @@ package struct Exemplar: Sendable {
         (self.duration, self.traceID, self.time) = (duration, traceID, time)
     }
 
-    /// What follows the value of its bucket.
+    /// The exemplar as text, to be appended to the value of its bucket.
     fileprivate var text: String {
         " # {trace_id=\"\(traceID)\"} \(duration / .seconds(1)) \(Double(time / 1_000_000) / 1e3)"
     }

@@ -85,7 +85,7 @@ package final class RecordedSpan: Tracing.Span {
 }
 
 extension MetricsRegistry {
-    /// Keeps an ended span as an exemplar of the histograms that count what it shows. A span never ends before its start.
+    /// Keeps an ended span as an exemplar of each histogram that has counted its duration.
     func keepExemplars(of span: RecordedSpan) {
         let (content, start) = (span.content, span.start)
         let attributes = content.attributes
@@ -93,6 +93,7 @@ extension MetricsRegistry {
             if case .string(let text) = attributes.get(name) { text } else { nil }
         }
         func keep(after wait: Duration = .zero, of label: String, _ dimensions: [(String, String)] = []) {
+            // Cannot be negative: `end` keeps a span from ending before its start.
             let duration = wait + .nanoseconds(Int64(clamping: content.end - start))
             let exemplar = Exemplar(duration, traceID: span.trace.traceID, time: content.end)
             self.keep(exemplar, of: label, dimensions: dimensions)

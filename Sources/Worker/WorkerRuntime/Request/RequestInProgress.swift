@@ -34,9 +34,11 @@ final class RequestInProgress: TakenRequest {
     /// True once the outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
 
-    /// When the record was taken.
+    /// What is known of the request since its record was taken.
     struct Taken {
         let at: Instant
+        /// The class and tenant by which the request waits. Unlike those of its calls, they never change.
+        let flow: Flow
         /// The time that the record had waited in its topic by then; `nil` if its timestamp is unknown.
         let topicWait: Duration?
     }
@@ -76,15 +78,14 @@ final class RequestInProgress: TakenRequest {
     ) {
         self.record = record
         bodySize = record.value?.count ?? 0
-        taken = Taken(at: arrival.instant, topicWait: arrival.wait(of: record))
+        taken = Taken(at: arrival.instant, flow: flow, topicWait: arrival.wait(of: record))
         context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
         (self.partition, self.slot, self.orderPosition) = (partition, slot, orderPosition)
     }
 
     var offset: Int64 { record.source.offset }
 
-    /// The class and tenant by which the request waits.
-    var flow: Flow { context.flow }
+    var flow: Flow { taken.flow }
 
     /// The steps that the outcome names; `nil` if steps are off.
     var steps: RequestSteps? {

@@ -167,4 +167,23 @@ struct OwnedPartitionTests {
         #expect(partition.deadLetterIsWritten(of: requests[0].slot))
         #expect(partition.awaitsDeadLetter(before: requests[2].slot) == false)
     }
+
+    @Test func `Requests that end in any order leave the others in progress`() throws {
+        let requests = try take(4)
+        for (ended, left) in [(1, [0, 2, 3]), (1, [0, 2, 3]), (3, [0, 2]), (0, [2]), (2, [])] {
+            partition.remove(requests[ended])
+            #expect(partition.inProgress.sorted() == left.map { Int64($0) })
+        }
+        #expect(partition.isIdle && requests.allSatisfy { $0.index == nil })
+    }
+
+    /// An interactive request that joins its call changes the class of the call, and nothing else.
+    @Test func `A batch request waits as one whatever class its call has`() throws {
+        let slot = partition.commits.tracker.begin(0).slot
+        let batch = RequestInProgress(
+            record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: 0)), partition: partition,
+            slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()), flow: Flow(.batch))
+        batch.context.becomeInteractive()
+        #expect(batch.flow.requestClass == .batch && batch.context.flow.requestClass == .interactive)
+    }
 }
