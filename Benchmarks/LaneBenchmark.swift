@@ -133,9 +133,9 @@ private actor BenchmarkSource: RequestSource {
         }
     }
 
-    private func headers(_ number: Int) -> [EventHeader] {
+    private func headers(_ number: Int) -> [RecordHeader] {
         let headers = Samples.request.headers
-        return course.waits ? headers + [EventHeader(Self.tenantHeader, text: "\(number % Self.tenants)")] : headers
+        return course.waits ? headers + [RecordHeader(Self.tenantHeader, text: "\(number % Self.tenants)")] : headers
     }
 
     private func noteAllAreRead() {

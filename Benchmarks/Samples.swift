@@ -6,7 +6,7 @@ import LocationSearch
 /// The inputs of the benchmarks: the same bytes in each run.
 enum Samples {
     /// A request as an event in binary mode.
-    static let request = IncomingRecord(
+    static let request = ConsumerRecord(
         source: SourcePosition(topic: "location-search.requests", partition: 3, offset: 1234),
         timestamp: WallTime(milliseconds: 1_790_000_000_000), key: Array("user-17".utf8),
         value: Array(
@@ -16,10 +16,10 @@ enum Samples {
             "keyword":"ラーメン","language":"ja","limit":20,"sessionId":"session-42","timeoutMs":5000}
             """.utf8),
         headers: [
-            EventHeader("ce_specversion", text: "1.0"), EventHeader("ce_id", text: "event-1"),
-            EventHeader("ce_source", text: "/app"), EventHeader("ce_type", text: "location-search.requested.v1"),
-            EventHeader("ce_time", text: "2026-11-23T09:30:00.250Z"),
-            EventHeader("content-type", text: "application/json"),
+            RecordHeader("ce_specversion", text: "1.0"), RecordHeader("ce_id", text: "event-1"),
+            RecordHeader("ce_source", text: "/app"), RecordHeader("ce_type", text: "location-search.requested.v1"),
+            RecordHeader("ce_time", text: "2026-11-23T09:30:00.250Z"),
+            RecordHeader("content-type", text: "application/json"),
         ])
 
     /// The value of the same request in another session, and about another place.

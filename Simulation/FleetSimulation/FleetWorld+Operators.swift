@@ -61,7 +61,7 @@ extension FleetWorld {
         var marked: Set<Int64> = []
         for entry in network.cluster.log(of: topic)?.committed ?? [] {
             let record = entry.record
-            let headers = record.headers.map { EventHeader($0.name, $0.value) }
+            let headers = record.headers.map { RecordHeader($0.name, $0.value) }
             if let mark = RedriveMark(value: record.value, headers: headers) { marked.insert(mark.offset) }
             if let letter = DeadLetter(key: record.key, value: record.value, headers: headers) {
                 waiting.append((entry.offset, letter))

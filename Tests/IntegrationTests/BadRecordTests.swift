@@ -16,14 +16,14 @@ struct BadRecordTests {
     struct Bad: Sendable {
         let name: String
         let value: [UInt8]?
-        var headers: [KafkaHeader] = []
+        var headers: [RecordHeader] = []
         let member: String
 
-        init(_ name: String, _ value: [UInt8]?, headers: [KafkaHeader] = [], member: String = "value") {
+        init(_ name: String, _ value: [UInt8]?, headers: [RecordHeader] = [], member: String = "value") {
             (self.name, self.value, self.headers, self.member) = (name, value, headers, member)
         }
 
-        init(_ name: String, _ text: String, headers: [KafkaHeader] = [], member: String = "value") {
+        init(_ name: String, _ text: String, headers: [RecordHeader] = [], member: String = "value") {
             self.init(name, Array(text.utf8), headers: headers, member: member)
         }
     }
@@ -93,18 +93,18 @@ struct BadRecordTests {
         ]
         return wrong.enumerated().map { number, header in
             var headers = event.filter { $0.key != header.0 }.sorted { $0.key < $1.key }.map {
-                KafkaHeader($0.key, Array($0.value.utf8))
+                RecordHeader($0.key, Array($0.value.utf8))
             }
-            headers.insert(KafkaHeader(header.0, header.1), at: number % headers.count)
+            headers.insert(RecordHeader(header.0, header.1), at: number % headers.count)
             // Names may repeat; values may be null or no text.
-            headers += [KafkaHeader("x", nil), KafkaHeader("x", []), KafkaHeader("x", [0xFF, 0])]
+            headers += [RecordHeader("x", nil), RecordHeader("x", []), RecordHeader("x", [0xFF, 0])]
             return Bad("event \(number)", search(), headers: headers, member: header.0)
         } + [
             Bad(
                 "structured", #"{"specversion":"1.0","id":"e","source":"/tests","type":"other","data":{}}"#,
-                headers: [KafkaHeader("content-type", Array("application/cloudevents+json".utf8))], member: "type"),
+                headers: [RecordHeader("content-type", Array("application/cloudevents+json".utf8))], member: "type"),
             Bad(
-                "headers of 70 KB", search(), headers: [KafkaHeader("x", [UInt8](repeating: 65, count: 70_000))],
+                "headers of 70 KB", search(), headers: [RecordHeader("x", [UInt8](repeating: 65, count: 70_000))],
                 member: "headers"),
         ]
     }()

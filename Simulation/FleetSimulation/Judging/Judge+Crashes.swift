@@ -58,7 +58,7 @@ extension Judge {
     private func internalErrors() -> [PartitionID: Set<Int64>] {
         var errors: [PartitionID: Set<Int64>] = [:]
         for entry in world.outputs(of: "errors").joined() {
-            let headers = entry.record.headers.map { EventHeader($0.name, $0.value) }
+            let headers = entry.record.headers.map { RecordHeader($0.name, $0.value) }
             guard let source = world.source(of: entry.record),
                 let event = try? OutcomeReader().read(value: entry.record.value, headers: headers),
                 case .failed(let failure) = event.body, failure.code == SearchError.Code.internal.rawValue

@@ -113,7 +113,7 @@ extension Judge {
 
 extension Judge.Outcome {
     fileprivate init?(_ record: SimulatedRecord) {
-        let headers = record.headers.map { EventHeader($0.name, $0.value) }
+        let headers = record.headers.map { RecordHeader($0.name, $0.value) }
         guard let event = try? OutcomeReader().read(value: record.value, headers: headers),
             let receivedAt = event.receivedAt, let completedAt = event.completedAt
         else { return nil }

@@ -225,6 +225,6 @@ extension ConsumerRecord {
             partition: partition, offset: entry.offset,
             timestamp: entry.record.timestamp.map { $0 / ClusterRules.millisecond }, key: entry.record.key,
             value: entry.record.value,
-            headers: entry.record.headers.map { KafkaHeader($0.name, $0.value) })
+            headers: entry.record.headers.map { RecordHeader($0.name, $0.value) })
     }
 }

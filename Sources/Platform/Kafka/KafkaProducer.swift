@@ -1,4 +1,5 @@
-internal import Basics
+// Records are declared in Basics, which is re-exported for files that read or write them.
+@_exported public import Basics
 public import EventLoop
 public import Logging
 

@@ -1,4 +1,5 @@
 package import Basics
+internal import EventContract
 
 /// The settings for how a worker takes, runs and answers requests. Kafka and the providers have separate settings.
 package struct WorkerConfiguration: Sendable, Hashable {
@@ -27,6 +28,10 @@ package struct WorkerConfiguration: Sendable, Hashable {
 
         /// The names of the topics that the worker reads, then of those to which it writes outcomes.
         package var all: [String] { requestTopics.map(\.name) + [results, errors, deadLetters] }
+
+        func outcomeEncoder(seed: UInt64) -> OutcomeEncoder {
+            OutcomeEncoder(seed: seed, results: results, errors: errors)
+        }
     }
 
     /// `worker.ordering`: which outcomes are published in the order of their requests.

@@ -136,7 +136,7 @@ struct SeveralTopicsTests {
     // MARK: - Dead letters, and requests with known position only
 
     private func letter(from topic: String, offset: Int64) -> DeadLetterSummary {
-        let record = IncomingRecord(
+        let record = ConsumerRecord(
             source: SourcePosition(topic: topic, partition: 0, offset: offset), value: Array("{}".utf8))
         return DeadLetterSummary(
             DeadLetter(record, error: SearchError(.invalidRequest, "no"), at: WallTime(milliseconds: 1)),
@@ -164,7 +164,7 @@ struct SeveralTopicsTests {
     @Test func `A filter selects letters by their topic`() throws {
         let filter = try DeadLetterFilter.parse(["--topic", "night"])
         for (topic, matches) in [("night", true), ("live", false)] {
-            let record = IncomingRecord(
+            let record = ConsumerRecord(
                 source: SourcePosition(topic: topic, partition: 0, offset: 0), value: Array("{}".utf8))
             let letter = DeadLetter(record, error: SearchError(.invalidRequest, "no"), at: WallTime(milliseconds: 1))
             #expect(filter.matches(letter) == matches)

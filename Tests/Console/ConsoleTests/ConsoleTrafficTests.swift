@@ -102,8 +102,8 @@ struct ConsoleTrafficTests {
             position: SourcePosition(topic: "results", partition: 0, offset: Int64(number)), key: nil,
             value: Array(value.utf8),
             headers: [
-                EventHeader("source-topic", text: "requests"), EventHeader("source-partition", text: "2"),
-                EventHeader("source-offset", text: "\(number)"),
+                RecordHeader("source-topic", text: "requests"), RecordHeader("source-partition", text: "2"),
+                RecordHeader("source-offset", text: "\(number)"),
             ],
             now: WallTime(milliseconds: now)
         ) { position in
@@ -155,7 +155,7 @@ struct ConsoleTrafficTests {
     func `The details of any record are valid JSON`(value: [UInt8]) throws {
         let record = OutcomeRecord(
             position: SourcePosition(topic: "results", partition: 0, offset: 7), key: [0xFF], value: value,
-            headers: [EventHeader("h", [0xEF, 0xBB, 0xBF])])
+            headers: [RecordHeader("h", [0xEF, 0xBB, 0xBF])])
         let details = TrafficJSON.details(of: record, by: .standard)
 
         #expect(String(validating: details, as: UTF8.self) != nil)
@@ -177,7 +177,7 @@ struct ConsoleTrafficTests {
         let console = try await RunningConsole()
         let broken = OutcomeRecord(
             position: SourcePosition(topic: "errors", partition: 0, offset: 7), key: nil, value: Array("<script>".utf8),
-            headers: [EventHeader("h", text: "v")])
+            headers: [RecordHeader("h", text: "v")])
         console.traffic.add([Self.record(1), broken], areNew: true)
         let page = try EventStreamClient(port: console.port, path: "/api/traffic/events")
         let last = try Self.lastID(try await page.waitFor("both") { $0.name == "outcomes" })

@@ -10,7 +10,7 @@ struct RequestRoutesTests {
         var life = RequestLife(source: SourcePosition(topic: "requests", partition: 3, offset: 7))
         life.request = RequestLife.Request(
             time: WallTime(milliseconds: 1000), key: [0xFF], value: Array("<img src=x>".utf8),
-            headers: [EventHeader("n", nil)], requestID: "r-1", traceID: "abc")
+            headers: [RecordHeader("n", nil)], requestID: "r-1", traceID: "abc")
         life.state = .waiting(before: 1204)
         var reading = RequestLives.Reading(topic: "requests")
         reading.problem = "not allowed"

@@ -28,11 +28,11 @@ struct AsyncAPITests {
                 .map { $0.trimmingCharacters(in: .whitespaces) })
     }
 
-    private func names(_ headers: [EventHeader]) -> Set<String> { Set(headers.map(\.name)) }
+    private func names(_ headers: [RecordHeader]) -> Set<String> { Set(headers.map(\.name)) }
 
     private static let trace = [
-        EventHeader("traceparent", text: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
-        EventHeader("tracestate", text: "a=b"),
+        RecordHeader("traceparent", text: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        RecordHeader("tracestate", text: "a=b"),
     ]
 
     /// The attributes that `EventAttributes` reads from headers and from a structured event.
@@ -53,7 +53,7 @@ struct AsyncAPITests {
 
     @Test func `Every header of an outcome is described`() throws {
         // The only outcome with all of them: the error for a worker's own result, with steps and a trace.
-        let result = EventHeader("ce_type", text: EventType.completed.rawValue)
+        let result = RecordHeader("ce_type", text: EventType.completed.rawValue)
         let record = Records.record([1], headers: [result] + Self.trace)
         let rejected = try #require(Records.rejection(of: record))
         var encoder = OutcomeEncoder()

@@ -95,8 +95,10 @@ struct RequestFuzzTests {
     // MARK: Events
 
     /// The event is valid JSON for another reader too, and our reader finds the same ids.
-    private static func fault(of encoded: EncodedOutcome, requestID: String, sessionID: String?) -> String? {
-        guard (try? JSONSerialization.jsonObject(with: Data(encoded.value))) is [String: Any] else { return "no JSON" }
+    private static func fault(of encoded: ProducerRecord, requestID: String, sessionID: String?) -> String? {
+        guard (try? JSONSerialization.jsonObject(with: Data(encoded.value ?? []))) is [String: Any] else {
+            return "no JSON"
+        }
         guard let event = try? OutcomeReader().read(value: encoded.value, headers: encoded.headers) else {
             return "no outcome"
         }
@@ -133,8 +135,8 @@ struct RequestFuzzTests {
     @Test(arguments: ["ce_id", "ce_type", "tracestate", "CE_TIME", "content-type", "ce_", "x"])
     func `Many headers and long ones are decoded or rejected`(name: String) {
         let body = Array(Records.search(with: "\"limit\":1").utf8)
-        let long = [EventHeader(name, Self.much("a=b,"))]
-        let many = (0..<50_000).map { EventHeader("\(name)\($0 % 999)", text: "1") }
+        let long = [RecordHeader(name, Self.much("a=b,"))]
+        let many = (0..<50_000).map { RecordHeader("\(name)\($0 % 999)", text: "1") }
         let isHarmless = !["ce_id", "ce_type", "content-type"].contains(name)
         let areRead = [long, many].map { headers in
             (try? Self.decoder.decode(Records.record(body, headers: Records.eventHeaders + headers))) != nil
@@ -170,7 +172,7 @@ private struct RandomRecords {
     private mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<max(limit, 1), using: &random) }
     private mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
 
-    mutating func next() -> IncomingRecord {
+    mutating func next() -> ConsumerRecord {
         var body = below(3) == 0 ? inventedBody() : pick(below(10) == 0 ? refused : bodies)
         if below(2) == 0 { for _ in 0..<below(4) { damage(&body) } }
         var record = Records.record(body, in: envelope)
@@ -274,17 +276,17 @@ private struct RandomRecords {
         below(4) == 0 ? String(decoding: noise(below(12)), as: UTF8.self) : pick(Self.names)
     }
 
-    private mutating func damage(_ headers: inout [EventHeader]) {
+    private mutating func damage(_ headers: inout [RecordHeader]) {
         let place = below(headers.count + 1)
-        guard place < headers.count else { return headers.append(EventHeader(headerName(), headerValue())) }
+        guard place < headers.count else { return headers.append(RecordHeader(headerName(), headerValue())) }
         switch below(7) {
         case 0: headers.remove(at: place)
         case 1: headers.append(headers[place])
         case 2: headers[place].name = below(2) == 0 ? headers[place].name.uppercased() : headerName()
         case 3: headers.shuffle(using: &random)
-        case 4: headers.insert(EventHeader(headers[place].name, headerValue()), at: below(headers.count))
+        case 4: headers.insert(RecordHeader(headers[place].name, headerValue()), at: below(headers.count))
         case 5 where below(10) == 0:
-            for number in 0..<below(2000) { headers.append(EventHeader("x-\(number % 100)", headerValue())) }
+            for number in 0..<below(2000) { headers.append(RecordHeader("x-\(number % 100)", headerValue())) }
         default: headers[place].value = headerValue()
         }
     }

@@ -152,7 +152,7 @@ struct WorkerFixture: Sendable {
     }
 
     /// - Parameter partition: `nil`: that of the key.
-    func send(_ key: String, _ value: [UInt8]?, headers: [KafkaHeader] = [], to partition: Int32? = nil) async throws {
+    func send(_ key: String, _ value: [UInt8]?, headers: [RecordHeader] = [], to partition: Int32? = nil) async throws {
         try await sender.send(
             ProducerRecord(
                 topic: topics.requests, partition: partition, key: Array(key.utf8), value: value, headers: headers))

@@ -83,10 +83,10 @@ struct GroupBytesFuzzTests {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         let headers = [
-            KafkaHeader("", []), KafkaHeader("null", nil), KafkaHeader("zero\u{0}inside", [0]),
-            KafkaHeader("é\u{301}", [0xFF, 0xC3, 0]),
-            KafkaHeader(String(repeating: "n", count: 30_000), Array(repeating: 7, count: 30_000)),
-            KafkaHeader("null", [1]),
+            RecordHeader("", []), RecordHeader("null", nil), RecordHeader("zero\u{0}inside", [0]),
+            RecordHeader("é\u{301}", [0xFF, 0xC3, 0]),
+            RecordHeader(String(repeating: "n", count: 30_000), Array(repeating: 7, count: 30_000)),
+            RecordHeader("null", [1]),
         ]
         try await producer.send(
             ProducerRecord(topic: fixture.topic, partition: 0, value: Array("0".utf8), headers: headers))

@@ -12,7 +12,7 @@ struct RoundTripTests {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer) = (try fixture.producer(), try fixture.consumer())
         let headers = [
-            KafkaHeader("a", [1, 0, 255]), KafkaHeader("a", nil), KafkaHeader("empty", []), KafkaHeader("ünï", [0]),
+            RecordHeader("a", [1, 0, 255]), RecordHeader("a", nil), RecordHeader("empty", []), RecordHeader("ünï", [0]),
         ]
         let sent = [
             ProducerRecord(

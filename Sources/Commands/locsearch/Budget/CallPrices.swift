@@ -49,7 +49,7 @@ extension CallPrices {
     func charges(of life: RequestLife, decoder: RequestDecoder) -> [PriceList.Cost] {
         guard let record = life.request, let event = life.outcome?.event, let calls = Self.callsByProvider(event),
             let request = try? decoder.decode(
-                IncomingRecord(source: life.source, value: record.value, headers: record.headers)
+                ConsumerRecord(source: life.source, value: record.value, headers: record.headers)
             ).request
         else { return [] }
 

@@ -124,7 +124,7 @@ struct ConsoleFeed: Sendable {
     private func isRequest(_ record: ConsumerRecord) -> Bool { requestTopics.contains(record.partition.id.topic) }
 
     private func takeRequest(_ record: ConsumerRecord) {
-        guard let decoded = try? decoder.decode(IncomingRecord(record)), let time = decoded.envelope.time else {
+        guard let decoded = try? decoder.decode(record), let time = decoded.envelope.time else {
             return
         }
         store.dispatch(.requested(decoded.request, at: time))
@@ -134,7 +134,7 @@ struct ConsoleFeed: Sendable {
 extension OutcomeRecord {
     fileprivate convenience init(_ record: ConsumerRecord, requestTime: (SourcePosition) -> WallTime?) {
         self.init(
-            position: record.position, key: record.key, value: record.value, headers: record.headers,
+            position: record.source, key: record.key, value: record.value, headers: record.headers,
             writtenAt: record.time, requestTime: requestTime)
     }
 }

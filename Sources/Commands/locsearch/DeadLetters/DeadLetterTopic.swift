@@ -126,7 +126,7 @@ struct DeadLetterTopic {
 
     /// Adds a record to the contents: a mark, or a letter in the form that `wanted` returns; `nil`: it is not added.
     private func take(
-        _ record: ConsumerRecord, _ headers: [EventHeader], into contents: inout Contents,
+        _ record: ConsumerRecord, _ headers: [RecordHeader], into contents: inout Contents,
         headBytes: Int = DeadLetterSummary.Head.mostBytes, wanted: (DeadLetter) -> DeadLetter?
     ) {
         contents.records += 1  // bounded: a count of records read
@@ -203,7 +203,7 @@ struct DeadLetterTopic {
 
     private func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64],
-        body: (ConsumerRecord, [EventHeader]) async throws -> Bool
+        body: (ConsumerRecord, [RecordHeader]) async throws -> Bool
     ) async throws {
         try await Failure.naming(failureText) {
             try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in

@@ -60,7 +60,7 @@ struct RequestJudge: Sendable {
         let position = letter.source ?? SourcePosition(topic: "", partition: 0, offset: 0)
         do throws(RejectedRecord) {
             _ = try decoder.decode(
-                IncomingRecord(source: position, key: letter.key, value: letter.value, headers: letter.originalHeaders))
+                ConsumerRecord(source: position, key: letter.key, value: letter.value, headers: letter.originalHeaders))
             return nil
         } catch {
             return error.error

@@ -114,11 +114,10 @@ struct Findings {
     /// - Parameter isKnownToFit: true for the request of an outcome or dead letter that matches.
     /// - Returns: false once the maximum number of lives is reached.
     mutating func takeRequest(_ record: ConsumerRecord, isKnownToFit: Bool = false) -> Bool {
-        let incoming = IncomingRecord(record)
-        let reading = Reading(incoming, decoder)
-        guard isKnownToFit || fits(reading, at: incoming.source) else { return true }
+        let reading = Reading(record, decoder)
+        guard isKnownToFit || fits(reading, at: record.source) else { return true }
 
-        update(incoming.source) { $0.request = RequestLife.Request(incoming, reading) }
+        update(record.source) { $0.request = RequestLife.Request(record, reading) }
         return lives.count < mostLives
     }
 
@@ -133,7 +132,7 @@ struct Findings {
         else { return }
 
         update(source) { life in
-            let position = record.position
+            let position = record.source
             // A part of a topic may be read twice, because times do not map to exact offsets.
             guard !life.outcomes.contains(where: { $0.position == position }) else { return }
             life.outcomes.append(
@@ -156,13 +155,13 @@ struct Findings {
         marksOfLetters[source] = RedriveMark(partition: record.partition.id.partition, offset: record.offset)
         update(source) { life in
             life.letter = RequestLife.Letter(
-                position: record.position, reason: letter.reason, message: letter.message,
+                position: record.source, reason: letter.reason, message: letter.message,
                 member: letter.member, time: letter.time)
         }
     }
 
     private func fits(_ letter: DeadLetter, from source: SourcePosition) -> Bool {
-        let record = IncomingRecord(
+        let record = ConsumerRecord(
             source: source, key: letter.key, value: letter.value, headers: letter.originalHeaders)
         return fits(Reading(record, decoder), at: source)
     }
@@ -182,7 +181,7 @@ private enum Reading {
     case request(DecodedRequest)
     case rejected(RejectedRecord)
 
-    init(_ record: IncomingRecord, _ decoder: RequestDecoder) {
+    init(_ record: ConsumerRecord, _ decoder: RequestDecoder) {
         do throws(RejectedRecord) {
             self = .request(try decoder.decode(record))
         } catch {
@@ -207,7 +206,7 @@ private enum Reading {
 
 extension RequestLife.Request {
     /// Copies the record, masking any secrets of the settings that it contains.
-    fileprivate init(_ record: IncomingRecord, _ reading: Reading) {
+    fileprivate init(_ record: ConsumerRecord, _ reading: Reading) {
         let masked = SecretRegistry.shared.masked
         let (operation, session, fault): (String?, String?, String?) =
             switch reading {
@@ -217,19 +216,11 @@ extension RequestLife.Request {
             }
 
         self.init(
-            time: record.timestamp, key: record.key.map(masked), value: record.value.map(masked),
-            headers: record.headers.map { EventHeader($0.name, $0.value.map(masked)) }, requestID: reading.requestID,
+            time: record.time, key: record.key.map(masked), value: record.value.map(masked),
+            headers: record.headers.map { RecordHeader($0.name, $0.value.map(masked)) }, requestID: reading.requestID,
             operation: operation, sessionID: session, traceID: reading.envelope.trace?.traceID,
             producer: record.producer, expiry: reading.envelope.expiry, fault: fault)
     }
-}
-
-extension ConsumerRecord {
-    var position: SourcePosition {
-        SourcePosition(topic: partition.id.topic, partition: partition.id.partition, offset: offset)
-    }
-
-    var time: WallTime? { timestamp.map { WallTime(milliseconds: $0) } }
 }
 
 extension RequestLife {

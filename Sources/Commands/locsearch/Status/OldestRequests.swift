@@ -43,7 +43,7 @@ struct OldestRequests {
                 // already.
                 guard let start = missing[record.partition.id], record.offset >= start else { continue }
                 missing[record.partition.id] = nil
-                known[record.partition.id] = (start, record.timestamp.map { WallTime(milliseconds: $0) })
+                known[record.partition.id] = (start, record.time)
             }
             // Offsets at the end of a partition may hold no record, for example the end marker of a transaction.
             for (id, offset) in news.ends where offset > missing[id] ?? .max { missing[id] = nil }

@@ -10,7 +10,7 @@ package struct RequestLife: Sendable {
         package let key: [UInt8]?
         package let value: [UInt8]?
         /// The headers, in order.
-        package let headers: [EventHeader]
+        package let headers: [RecordHeader]
         /// The id of the request, or the position of a record without one.
         package let requestID: String
         package let operation: String?
@@ -24,7 +24,7 @@ package struct RequestLife: Sendable {
         package let fault: String?
 
         package init(
-            time: WallTime?, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], requestID: String,
+            time: WallTime?, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader], requestID: String,
             operation: String? = nil, sessionID: String? = nil, traceID: String? = nil, producer: String? = nil,
             expiry: WallTime? = nil, fault: String? = nil
         ) {

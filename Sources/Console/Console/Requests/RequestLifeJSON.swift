@@ -130,7 +130,7 @@ extension JSONWriter {
     }
 
     /// Writes the members `key`, `headers` and `value` of a record. Bytes that are not text are written in Base64, under another name.
-    package mutating func members(ofKey key: [UInt8]?, headers: [EventHeader], value: [UInt8]?) {
+    package mutating func members(ofKey key: [UInt8]?, headers: [RecordHeader], value: [UInt8]?) {
         bytes("key", key)
         objects("headers", of: headers) { header, json in
             json.member("name", header.name)

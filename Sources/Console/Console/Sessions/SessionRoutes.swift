@@ -82,7 +82,7 @@ struct SessionRoutes {
     private static func searchRequest(_ body: [UInt8], session: String) throws(ConsoleError) -> SearchRequest {
         let nowhere = SourcePosition(topic: "console", partition: 0, offset: 0)
         do throws(RejectedRecord) {
-            var request = try RequestDecoder().decode(IncomingRecord(source: nowhere, value: body)).request
+            var request = try RequestDecoder().decode(ConsumerRecord(source: nowhere, value: body)).request
             request.requestID = prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36)
             request.sessionID = session
             return request

@@ -7,7 +7,7 @@ package final class OutcomeRecord: Sendable {
     package let key: [UInt8]?
     package let value: [UInt8]?
     /// The record's headers, in order.
-    package let headers: [EventHeader]
+    package let headers: [RecordHeader]
     /// The outcome event in the record; `nil` if the record is not one.
     package let event: OutcomeEvent?
     /// The time at which the request was written to its topic; `nil` if the request was not read.
@@ -21,7 +21,7 @@ package final class OutcomeRecord: Sendable {
     ///   - now: the time at which the record was read.
     ///   - requestTime: returns the time at which the request at a position was written, if it is known.
     package init(
-        position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], writtenAt: WallTime? = nil,
+        position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader], writtenAt: WallTime? = nil,
         now: WallTime = .now(), requestTime: (SourcePosition) -> WallTime? = { _ in nil }
     ) {
         (self.position, self.key, self.value, self.headers) = (position, key, value, headers)

@@ -22,7 +22,7 @@ public struct DeadLetter: Sendable, Hashable {
     public private(set) var key: [UInt8]?
     public private(set) var value: [UInt8]?
     /// The headers of the original record, in order.
-    public private(set) var originalHeaders: [EventHeader]
+    public private(set) var originalHeaders: [RecordHeader]
     /// True if key, value and headers are missing because the dead-letter topic rejects records of that size. They remain
     /// at `source` for the retention time of the requests topic.
     public private(set) var isWithoutContent = false
@@ -45,7 +45,7 @@ public struct DeadLetter: Sendable, Hashable {
     /// - Parameter worker: the name of the worker's host or pod; `nil` if it has none.
     /// - Parameter tries: the number of consecutive owners of the partition that crashed; `nil` for other reasons.
     public init(
-        _ record: IncomingRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false,
+        _ record: ConsumerRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false,
         at time: WallTime,
         worker: String? = nil, tries: Int? = nil
     ) {
@@ -77,7 +77,7 @@ public struct DeadLetter: Sendable, Hashable {
     /// The `source` of the original event, which identifies its sender. `nil` if the record has none, such as bare JSON.
     package var producer: String? {
         let nowhere = SourcePosition(topic: "", partition: 0, offset: 0)
-        return IncomingRecord(source: source ?? nowhere, value: value, headers: originalHeaders).producer
+        return ConsumerRecord(source: source ?? nowhere, value: value, headers: originalHeaders).producer
     }
 
     /// The id of the intended request; `nil` if it cannot be read.
@@ -105,7 +105,7 @@ public struct DeadLetter: Sendable, Hashable {
         } else if let index = originalHeaders.lastIndex(where: { $0.name.lowercased() == "ce_expirytime" }),
             originalHeaders[index].value != nil
         {
-            letter.originalHeaders[index] = EventHeader(originalHeaders[index].name, time.bytes)
+            letter.originalHeaders[index] = RecordHeader(originalHeaders[index].name, time.bytes)
         }
         return letter
     }
@@ -125,26 +125,26 @@ public struct DeadLetter: Sendable, Hashable {
     }
 
     /// The headers for the dead-letter topic: the original ones, then ours, which begin with `dead-letter-reason`.
-    public var headers: [EventHeader] {
+    public var headers: [RecordHeader] {
         var headers = originalHeaders
         headers.reserveCapacity(headers.count + 11)
 
-        headers.append(EventHeader(Self.marker, text: reason))
-        headers.append(EventHeader("dead-letter-message", text: message))
-        if let member { headers.append(EventHeader("dead-letter-member", text: member)) }
+        headers.append(RecordHeader(Self.marker, text: reason))
+        headers.append(RecordHeader("dead-letter-message", text: message))
+        if let member { headers.append(RecordHeader("dead-letter-member", text: member)) }
         if let source { PositionText(source).append(to: &headers) }
-        if let time { headers.append(EventHeader("dead-letter-time", time.bytes)) }
-        if let worker { headers.append(EventHeader("dead-letter-worker", text: worker)) }
-        if let tries { headers.append(EventHeader("dead-letter-tries", text: "\(tries)")) }
-        if isOutcome { headers.append(EventHeader(Self.redriveMarker, text: "never")) }
-        if isWithoutContent { headers.append(EventHeader(Self.contentMarker, text: "too-large")) }
+        if let time { headers.append(RecordHeader("dead-letter-time", time.bytes)) }
+        if let worker { headers.append(RecordHeader("dead-letter-worker", text: worker)) }
+        if let tries { headers.append(RecordHeader("dead-letter-tries", text: "\(tries)")) }
+        if isOutcome { headers.append(RecordHeader(Self.redriveMarker, text: "never")) }
+        if isWithoutContent { headers.append(RecordHeader(Self.contentMarker, text: "too-large")) }
         return headers
     }
 
     /// Returns whether the headers are those of a dead letter, in any topic. A dead letter that is read as a request gets
     /// no further dead letter, because its bytes are kept already. Headers that only resemble ours do not count: such a
     /// record must still get its dead letter.
-    static func isOne(_ headers: [EventHeader]) -> Bool {
+    static func isOne(_ headers: [RecordHeader]) -> Bool {
         guard headers.contains(where: { $0.name == marker }),
             let letter = DeadLetter(key: nil, value: nil, headers: headers)
         else { return false }
@@ -156,7 +156,7 @@ public struct DeadLetter: Sendable, Hashable {
     /// Our headers begin at the *last* `dead-letter-reason`, whatever headers the record had. So key, value and
     /// `originalHeaders` are those from the requests topic, ready to be sent again.
     /// - Returns: `nil` if the record is not a dead letter.
-    public init?(key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
+    public init?(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) {
         guard let start = headers.lastIndex(where: { $0.name == Self.marker }), let reason = headers[start].text else {
             return nil
         }
@@ -195,11 +195,11 @@ public struct RedriveMark: Sendable, Hashable {
     }
 
     /// The only header of the mark's record, whose key and value are null.
-    public var headers: [EventHeader] { [EventHeader(Self.header, text: "\(partition)/\(offset)")] }
+    public var headers: [RecordHeader] { [RecordHeader(Self.header, text: "\(partition)/\(offset)")] }
 
     /// Reads a record of the dead-letter topic.
     /// - Returns: `nil` if the record is not a mark.
-    public init?(value: [UInt8]?, headers: [EventHeader]) {
+    public init?(value: [UInt8]?, headers: [RecordHeader]) {
         guard value == nil, headers.count == 1, let first = headers.first, first.name == Self.header,
             let parts = first.text?.split(separator: "/"), parts.count == 2, let partition = Int32(parts[0]),
             let offset = Int64(parts[1])

@@ -28,7 +28,7 @@ struct EventAttributes {
 
     /// Reads the attributes from a record's headers.
     /// - Parameter headers: if a name repeats, the last header counts, as in Kafka's own clients. The case of names does not matter.
-    init(_ headers: [EventHeader]) {
+    init(_ headers: [RecordHeader]) {
         for header in headers {
             if take(header.value, named: header.name) { continue }
 

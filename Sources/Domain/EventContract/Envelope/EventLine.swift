@@ -11,7 +11,7 @@ public enum EventLine {
     /// - Returns: the line without its line feed.
     public static func encode(
         topic: String, partition: Int32? = nil, offset: Int64? = nil, key: [UInt8]?, value: [UInt8]?,
-        headers: [EventHeader]
+        headers: [RecordHeader]
     ) -> [UInt8] {
         var json = JSONWriter(capacity: (value?.count ?? 0) + 1024)
         json.beginObject()
@@ -49,7 +49,7 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func headerValue(_ header: EventHeader) {
+    fileprivate mutating func headerValue(_ header: RecordHeader) {
         guard let bytes = header.value else { return null() }
         if let text = header.text { return value(text) }
         beginObject()

@@ -1,3 +1,4 @@
+// Records are declared in Basics, which is re-exported for files that read them.
 @_exported public import Basics
 
 /// The `type` of each of the three events. The texts are contract: add one, never rename one.
@@ -13,9 +14,6 @@ enum CloudEvents {
     static let json = "application/json"
     static let structuredJSON = "application/cloudevents+json"
 }
-
-/// One header of an event's record. Basics, which declares `RecordHeader`, is re-exported for files that read headers.
-public typealias EventHeader = RecordHeader
 
 /// The names of headers that are not part of CloudEvents.
 enum HeaderName {

@@ -24,12 +24,39 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the headers that `PositionText` writes.
     /// - Returns: `nil` if one is missing or invalid.
-    public init?(headers: [EventHeader]) {
+    public init?(headers: [RecordHeader]) {
         guard let topic = headers.last(named: "source-topic")?.text, !topic.isEmpty,
             let partition = headers.last(named: "source-partition")?.text.flatMap({ Int32($0) }),
             let offset = headers.last(named: "source-offset")?.text.flatMap({ Int64($0) })
         else { return nil }
         self.init(topic: topic, partition: partition, offset: offset)
+    }
+}
+
+extension ConsumerRecord {
+    /// Makes a record that was not read by a group's member, such as one that a dead letter keeps.
+    public init(
+        source: SourcePosition, timestamp: WallTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
+        headers: [RecordHeader] = []
+    ) {
+        self.init(
+            partition: AssignedPartition(TopicPartition(source.topic, source.partition), epoch: 0),
+            offset: source.offset, timestamp: timestamp?.milliseconds, key: key, value: value, headers: headers)
+    }
+
+    /// The record's position.
+    public var source: SourcePosition {
+        SourcePosition(topic: partition.id.topic, partition: partition.id.partition, offset: offset)
+    }
+
+    /// The record's timestamp; `nil` if it has none.
+    public var time: WallTime? { timestamp.map { WallTime(milliseconds: $0) } }
+
+    /// The `source` of the event, which identifies its sender. `nil` if the record has none, such as bare JSON.
+    package var producer: String? {
+        var reader = RequestReader(EventAttributes(headers))
+        try? reader.read(value)
+        return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
 
@@ -66,9 +93,9 @@ struct PositionText {
         return id
     }
 
-    func append(to headers: inout [EventHeader]) {
-        headers.append(EventHeader("source-topic", topic))
-        headers.append(EventHeader("source-partition", partition))
-        headers.append(EventHeader("source-offset", offset))
+    func append(to headers: inout [RecordHeader]) {
+        headers.append(RecordHeader("source-topic", topic))
+        headers.append(RecordHeader("source-partition", partition))
+        headers.append(RecordHeader("source-offset", offset))
     }
 }

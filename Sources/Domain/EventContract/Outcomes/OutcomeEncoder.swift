@@ -12,10 +12,19 @@ public struct OutcomeEncoder: ~Copyable {
 
     private var json = JSONWriter()
     private var parentIDs: SpanIDs
+    private let results: String
+    private let errors: String
 
-    /// - Parameter seed: the seed of the parent ids of continued traces; each encoder needs a different one.
-    public init(seed: UInt64 = .random(in: .min ... .max)) {
+    /// - Parameters:
+    ///   - seed: the seed of the parent ids of continued traces; each encoder needs a different one.
+    ///   - results: the topic of outcomes that are results.
+    ///   - errors: the topic of all other outcomes.
+    public init(
+        seed: UInt64 = .random(in: .min ... .max), results: String = "location-search.results",
+        errors: String = "location-search.errors"
+    ) {
         parentIDs = SpanIDs(seed: seed)
+        (self.results, self.errors) = (results, errors)
     }
 
     /// Writes the outcome of a request.
@@ -24,7 +33,7 @@ public struct OutcomeEncoder: ~Copyable {
     public mutating func encode(
         _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: WallTime, completedAt: WallTime,
         steps: RequestSteps? = nil, trace: TraceContext? = nil
-    ) -> EncodedOutcome {
+    ) -> ProducerRecord {
         let completed = completedAt.bytes
         json.beginObject()
         json.member("requestId", outcome.requestID)
@@ -33,13 +42,13 @@ public struct OutcomeEncoder: ~Copyable {
         if outcome.triedProviders.count > 1 { json.member("triedProviders", outcome.triedProviders.map(\.rawValue)) }
         json.member("sessionId", outcome.sessionID)
 
-        let kind: EncodedOutcome.Kind
+        let isResult: Bool
         switch outcome.result {
         case .success(let result):
-            kind = .result
+            isResult = true
             json.members(of: result, operation: outcome.operation)
         case .failure(let error):
-            kind = .error
+            isResult = false
             json.key("error")
             json.value(error, at: completedAt)
         }
@@ -47,7 +56,8 @@ public struct OutcomeEncoder: ~Copyable {
         json.timing(receivedAt, completed, upstream: outcome.upstream, attempts: outcome.attempts)
         json.endObject()
         return record(
-            kind, requestID: outcome.requestID, envelope: envelope, time: completed, steps: steps, trace: trace)
+            isResult: isResult, requestID: outcome.requestID, envelope: envelope, time: completed, steps: steps,
+            trace: trace)
     }
 
     /// Writes the error event of a record that is not a request.
@@ -56,7 +66,7 @@ public struct OutcomeEncoder: ~Copyable {
     public mutating func encode(
         _ rejected: RejectedRecord, receivedAt: WallTime, completedAt: WallTime, steps: RequestSteps? = nil,
         trace: TraceContext? = nil
-    ) -> EncodedOutcome {
+    ) -> ProducerRecord {
         let completed = completedAt.bytes
         json.beginObject()
         json.member("requestId", rejected.requestID)
@@ -68,62 +78,43 @@ public struct OutcomeEncoder: ~Copyable {
         json.timing(receivedAt, completed, upstream: .zero, attempts: 0)
         json.endObject()
         return record(
-            .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, steps: steps,
+            isResult: false, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, steps: steps,
             trace: trace, answersOutcome: rejected.outcome != nil)
     }
 
     // MARK: The record around it
 
     private mutating func record(
-        _ kind: EncodedOutcome.Kind, requestID: String, envelope: RequestEnvelope, time: [UInt8],
+        isResult: Bool, requestID: String, envelope: RequestEnvelope, time: [UInt8],
         steps: RequestSteps?, trace: TraceContext?, answersOutcome: Bool = false
-    ) -> EncodedOutcome {
+    ) -> ProducerRecord {
         let position = PositionText(envelope.source)
-        var headers: [EventHeader] = []
+        var headers: [RecordHeader] = []
         headers.reserveCapacity(12)
         headers.append(Self.specVersion)
-        headers.append(EventHeader("ce_id", position.id))
+        headers.append(RecordHeader("ce_id", position.id))
         headers.append(Self.sourceHeader)
-        headers.append(kind == .result ? Self.completed : Self.failed)
-        headers.append(EventHeader("ce_time", time))
+        headers.append(isResult ? Self.completed : Self.failed)
+        headers.append(RecordHeader("ce_time", time))
         headers.append(Self.contentType)
         position.append(to: &headers)
-        if let steps, !steps.isEmpty { headers.append(EventHeader(HeaderName.steps, steps.text)) }
+        if let steps, !steps.isEmpty { headers.append(RecordHeader(HeaderName.steps, steps.text)) }
 
         if let trace = trace ?? envelope.trace?.child(parentID: parentIDs.next()) {
-            headers.append(EventHeader("traceparent", trace.traceparent))
-            if let state = trace.traceState { headers.append(EventHeader("tracestate", state)) }
+            headers.append(RecordHeader("traceparent", trace.traceparent))
+            if let state = trace.traceState { headers.append(RecordHeader("tracestate", state)) }
         }
         if answersOutcome { headers.append(Self.answersOutcome) }
-        return EncodedOutcome(
-            kind: kind, key: envelope.key ?? Array(requestID.utf8), value: json.finish(), headers: headers)
+        return ProducerRecord(
+            topic: isResult ? results : errors, key: envelope.key ?? Array(requestID.utf8), value: json.finish(),
+            headers: headers)
     }
 
     // These headers are the same in every event. They are made once, so that events share their bytes.
-    static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
-    static let contentType = EventHeader("content-type", text: CloudEvents.json)
-    private static let answersOutcome = EventHeader(HeaderName.answersOutcome.description, text: "true")
-    private static let sourceHeader = EventHeader("ce_source", text: source)
-    private static let completed = EventHeader("ce_type", text: EventType.completed.rawValue)
-    private static let failed = EventHeader("ce_type", text: EventType.failed.rawValue)
-}
-
-/// An outcome event as a record.
-public struct EncodedOutcome: Sendable, Hashable {
-    /// The destination of an outcome.
-    public enum Kind: Sendable, Hashable {
-        /// The outcome goes to `topics.results`.
-        case result
-        /// The outcome goes to `topics.errors`.
-        case error
-    }
-
-    /// The destination of the record.
-    public let kind: Kind
-    /// The key of the request, or its `requestId` if it has no key.
-    public let key: [UInt8]
-    /// The event as JSON.
-    public let value: [UInt8]
-    /// The CloudEvents attributes, the position of the request and its trace.
-    public let headers: [EventHeader]
+    static let specVersion = RecordHeader("ce_specversion", text: CloudEvents.specVersion)
+    static let contentType = RecordHeader("content-type", text: CloudEvents.json)
+    private static let answersOutcome = RecordHeader(HeaderName.answersOutcome.description, text: "true")
+    private static let sourceHeader = RecordHeader("ce_source", text: source)
+    private static let completed = RecordHeader("ce_type", text: EventType.completed.rawValue)
+    private static let failed = RecordHeader("ce_type", text: EventType.failed.rawValue)
 }

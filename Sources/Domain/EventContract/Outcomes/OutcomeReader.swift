@@ -8,7 +8,7 @@ public struct OutcomeReader: Sendable {
 
     /// Reads one record of the results or errors topic.
     /// - Throws: the reason if the record is not an outcome event.
-    public func read(value: [UInt8]?, headers: [EventHeader]) throws(UnreadableOutcome) -> OutcomeEvent {
+    public func read(value: [UInt8]?, headers: [RecordHeader]) throws(UnreadableOutcome) -> OutcomeEvent {
         guard let value else { throw UnreadableOutcome(message: "the record has no value") }
 
         var body = OutcomeBody()

@@ -30,11 +30,11 @@ public struct RejectedRecord: Error, Sendable, Hashable {
 
     /// Returns the rejection of a record with which processes have crashed. Only `ce_id` is decoded, because decoding may
     /// be the cause of the crash.
-    package static func crashesWorkers(_ record: IncomingRecord) -> RejectedRecord {
+    package static func crashesWorkers(_ record: ConsumerRecord) -> RejectedRecord {
         let id = record.headers.last { $0.name == "ce_id" }?.text
         return RejectedRecord(
             requestID: RequestMembers.usable(id) ?? record.source.requestID, operation: nil, provider: nil,
-            sessionID: nil, envelope: RequestEnvelope(source: record.source, key: record.key, time: record.timestamp),
+            sessionID: nil, envelope: RequestEnvelope(source: record.source, key: record.key, time: record.time),
             error: SearchError(
                 .internal,
                 "workers crashed while they ran only this request, so it became a dead letter (crashed-workers) and is not retried",

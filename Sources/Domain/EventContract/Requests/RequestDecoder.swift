@@ -20,7 +20,7 @@ public struct RequestDecoder: Sendable {
     /// - Throws: the rejection of a record that is not a valid request. Faults of the envelope are reported before those of
     ///   members, and a member's type before its range.
     public func decode(
-        _ record: IncomingRecord, choosesClass: Bool = false
+        _ record: ConsumerRecord, choosesClass: Bool = false
     ) throws(RejectedRecord) -> DecodedRequest {
         var reader = RequestReader(EventAttributes(record.headers))
         do throws(SearchError) {
@@ -45,13 +45,13 @@ public struct RequestDecoder: Sendable {
         }
     }
 
-    private func envelope(of record: IncomingRecord, reader: RequestReader) -> RequestEnvelope {
+    private func envelope(of record: ConsumerRecord, reader: RequestReader) -> RequestEnvelope {
         RequestEnvelope(
             source: record.source, key: record.key, trace: reader.attributes.trace,
-            time: reader.attributes.time ?? record.timestamp, expiry: reader.attributes.expiry)
+            time: reader.attributes.time ?? record.time, expiry: reader.attributes.expiry)
     }
 
-    private func checkSize(of record: IncomingRecord) throws(SearchError) {
+    private func checkSize(of record: ConsumerRecord) throws(SearchError) {
         var headers = 0
         for header in record.headers { headers += header.name.utf8.count + (header.value?.count ?? 0) }
 

@@ -10,7 +10,7 @@ public struct RequestEncoder: ~Copyable {
         public let key: [UInt8]
         public let value: [UInt8]
         /// The attributes of the event, and its trace.
-        public let headers: [EventHeader]
+        public let headers: [RecordHeader]
     }
 
     private let source: String
@@ -59,16 +59,16 @@ public struct RequestEncoder: ~Copyable {
             headers: headers(id: request.requestID, time: time, expiry: expiry, trace: trace))
     }
 
-    private func headers(id: String, time: WallTime, expiry: WallTime?, trace: TraceContext?) -> [EventHeader] {
+    private func headers(id: String, time: WallTime, expiry: WallTime?, trace: TraceContext?) -> [RecordHeader] {
         var headers = [
-            OutcomeEncoder.specVersion, EventHeader("ce_id", text: id), EventHeader("ce_source", text: source),
-            EventHeader("ce_type", text: EventType.requested.rawValue), EventHeader("ce_time", time.bytes),
+            OutcomeEncoder.specVersion, RecordHeader("ce_id", text: id), RecordHeader("ce_source", text: source),
+            RecordHeader("ce_type", text: EventType.requested.rawValue), RecordHeader("ce_time", time.bytes),
             OutcomeEncoder.contentType,
         ]
 
-        if let expiry { headers.append(EventHeader("ce_expirytime", expiry.bytes)) }
-        if let trace { headers.append(EventHeader("traceparent", trace.traceparent)) }
-        if let state = trace?.traceState { headers.append(EventHeader("tracestate", state)) }
+        if let expiry { headers.append(RecordHeader("ce_expirytime", expiry.bytes)) }
+        if let trace { headers.append(RecordHeader("traceparent", trace.traceparent)) }
+        if let state = trace?.traceState { headers.append(RecordHeader("tracestate", state)) }
         return headers
     }
 }

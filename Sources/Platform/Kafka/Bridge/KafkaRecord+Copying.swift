@@ -15,14 +15,14 @@ extension ConsumerRecord {
             value: Self.bytes(message.pointee.payload, message.pointee.len), headers: Self.headers(of: message))
     }
 
-    private static func headers(of message: UnsafePointer<rd_kafka_message_t>) -> [KafkaHeader] {
+    private static func headers(of message: UnsafePointer<rd_kafka_message_t>) -> [RecordHeader] {
         var list: OpaquePointer?
         guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR, let list else { return [] }
-        var headers: [KafkaHeader] = []
+        var headers: [RecordHeader] = []
         headers.reserveCapacity(rd_kafka_header_cnt(list))
         var (name, value, size): (UnsafePointer<CChar>?, UnsafeRawPointer?, Int) = (nil, nil, 0)
         while rd_kafka_header_get_all(list, headers.count, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
-            headers.append(KafkaHeader(name.map { String(cString: $0) } ?? "", bytes(value, size)))
+            headers.append(RecordHeader(name.map { String(cString: $0) } ?? "", bytes(value, size)))
         }
         return headers
     }

@@ -23,7 +23,7 @@ final class TruncatedRecords {
     init(_ configuration: WorkerConfiguration, loop: EventLoop, log: Logger) {
         self.loop = loop
         self.log = log
-        encoder = OutcomeEncoder(seed: loop.randomNumber())
+        encoder = configuration.topics.outcomeEncoder(seed: loop.randomNumber())
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
         workerName = configuration.name
@@ -57,17 +57,15 @@ final class TruncatedRecords {
             failed.triedProviders = whole?.triedProviders.compactMap { ProviderID(rawValue: $0) } ?? []
             request.trace?.fail(with: .resultTooLarge)
             requestID = failed.requestID
-            event = ProducerRecord(
-                encoder.encode(
-                    failed, for: decoded.envelope, receivedAt: receivedAt, completedAt: completedAt,
-                    trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
+            event = encoder.encode(
+                failed, for: decoded.envelope, receivedAt: receivedAt, completedAt: completedAt,
+                trace: request.trace?.beginSending(to: topics.errors))
         } catch {
             requestID = error.requestID
             if outcome.event != nil {
-                event = ProducerRecord(
-                    encoder.encode(
-                        error, receivedAt: receivedAt, completedAt: completedAt,
-                        trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
+                event = encoder.encode(
+                    error, receivedAt: receivedAt, completedAt: completedAt,
+                    trace: request.trace?.beginSending(to: topics.errors))
             }
             if outcome.deadLetter != nil {
                 let letter = request.deadLetter(for: error, worker: workerName, at: now)
@@ -94,7 +92,6 @@ final class TruncatedRecords {
     /// these values.
     private func read(_ event: ProducerRecord?) -> OutcomeEvent? {
         guard let event else { return nil }
-        return try? OutcomeReader().read(
-            value: event.value, headers: event.headers.map { EventHeader($0.name, $0.value) })
+        return try? OutcomeReader().read(value: event.value, headers: event.headers)
     }
 }

@@ -23,12 +23,12 @@ struct FlowRule {
     /// Returns the class of a topic's requests that do not choose one.
     func standardClass(of topic: String) -> RequestClass { topics[topic]?.standardClass ?? .interactive }
 
-    func flow(of record: IncomingRecord, _ decoded: DecodedRequest) -> Flow {
+    func flow(of record: ConsumerRecord, _ decoded: DecodedRequest) -> Flow {
         Flow(requestClass(of: record, decoded), tenant: tenant(of: record, decoded))
     }
 
-    private func requestClass(of record: IncomingRecord, _ decoded: DecodedRequest) -> RequestClass {
-        guard let topic = topics[record.source.topic] else { return .interactive }
+    private func requestClass(of record: ConsumerRecord, _ decoded: DecodedRequest) -> RequestClass {
+        guard let topic = topics[record.partition.id.topic] else { return .interactive }
         guard case .known(let requested) = decoded.requestedClass, topic.classes.contains(requested) else {
             return topic.standardClass
         }
@@ -36,17 +36,16 @@ struct FlowRule {
     }
 
     /// Returns the class that a request asks for although its topic does not let it choose; `nil` if there is none.
-    func ignoredClass(of record: IncomingRecord, _ decoded: DecodedRequest) -> String? {
-        // First, because most requests have no priority.
-        guard decoded.requestedClass != .none, !choosesClass(in: record.source.topic) else { return nil }
+    func ignoredClass(of record: ConsumerRecord, _ decoded: DecodedRequest) -> String? {
+        guard !choosesClass(in: record.partition.id.topic) else { return nil }
         return switch decoded.requestedClass {
         case .none: nil
-        case .known(let asked): asked == standardClass(of: record.source.topic) ? nil : asked.rawValue
+        case .known(let asked): asked == standardClass(of: record.partition.id.topic) ? nil : asked.rawValue
         case .unknown: "unknown"
         }
     }
 
-    private func tenant(of record: IncomingRecord, _ decoded: DecodedRequest) -> String {
+    private func tenant(of record: ConsumerRecord, _ decoded: DecodedRequest) -> String {
         let bytes: [UInt8]? =
             switch fairBy {
             case .none: nil

@@ -83,7 +83,7 @@ struct RecordArrival {
 
     /// Returns the time that a record has waited in its topic, by its timestamp. Zero if the timestamp is in the
     /// future, `nil` if there is none.
-    func wait(of record: IncomingRecord) -> Duration? {
-        record.timestamp.map { max(.zero, time.duration(since: $0)) }
+    func wait(of record: ConsumerRecord) -> Duration? {
+        record.time.map { max(.zero, time.duration(since: $0)) }
     }
 }

@@ -265,7 +265,7 @@ final class WaitingRoom {
     }
 }
 
-extension IncomingRecord {
+extension ConsumerRecord {
     /// The size of the record's parts in bytes.
     fileprivate var size: Int {
         headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }

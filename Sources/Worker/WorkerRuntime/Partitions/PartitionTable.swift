@@ -202,7 +202,7 @@ final class PartitionTable {
     @inline(__always)
     func admit(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
-        flow: (IncomingRecord) -> Flow
+        flow: (ConsumerRecord) -> Flow
     ) -> RequestInProgress? {
         let beginning = partition.commits.tracker.begin(record.offset)
         guard case .run(let slot) = beginning else {
@@ -210,10 +210,9 @@ final class PartitionTable {
             return nil
         }
 
-        let incoming = IncomingRecord(record)
-        let flow = flow(incoming)
+        let flow = flow(record)
         let request = RequestInProgress(
-            record: incoming, partition: partition, slot: slot,
+            record: record, partition: partition, slot: slot,
             orderPosition: order.append(record, flow.requestClass), arrival: arrival,
             flow: flow, keepsSteps: standard.keepsSteps)
         if partition.commits.tracker.span >= maxSpan { pauses.pause(partition, because: .span) }

@@ -32,24 +32,7 @@ final class OutgoingOutcome: Sendable {
     }
 }
 
-extension IncomingRecord {
-    /// Converts a consumer record. Copies no bytes.
-    package init(_ record: ConsumerRecord) {
-        self.init(
-            source: SourcePosition(
-                topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
-            timestamp: record.timestamp.map { WallTime(milliseconds: $0) }, key: record.key, value: record.value,
-            headers: record.headers)
-    }
-}
-
 extension ProducerRecord {
-    init(_ outcome: EncodedOutcome, topics: WorkerConfiguration.Topics) {
-        self.init(
-            topic: outcome.kind == .result ? topics.results : topics.errors, key: outcome.key, value: outcome.value,
-            headers: outcome.headers)
-    }
-
     init(_ letter: DeadLetter, topics: WorkerConfiguration.Topics) {
         self.init(
             topic: topics.deadLetters, key: letter.key, value: letter.value,

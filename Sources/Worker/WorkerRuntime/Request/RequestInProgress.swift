@@ -9,7 +9,7 @@ internal import Resilience
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress: TakenRequest {
     /// The record, without value and headers after decoding: see `keep`.
-    private(set) var record: IncomingRecord
+    private(set) var record: ConsumerRecord
     /// The size of the record's value in bytes.
     let bodySize: Int
     let taken: Taken
@@ -72,7 +72,7 @@ final class RequestInProgress: TakenRequest {
     }
 
     init(
-        record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
+        record: ConsumerRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
         orderPosition: OutcomeSequencer<OrderKey>.Position? = nil, arrival: RecordArrival, flow: Flow = .standard,
         keepsSteps: Bool = false
     ) {
@@ -83,7 +83,7 @@ final class RequestInProgress: TakenRequest {
         (self.partition, self.slot, self.orderPosition) = (partition, slot, orderPosition)
     }
 
-    var offset: Int64 { record.source.offset }
+    var offset: Int64 { record.offset }
 
     var flow: Flow { taken.flow }
 

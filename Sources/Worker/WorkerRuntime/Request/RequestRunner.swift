@@ -39,7 +39,7 @@ final class RequestRunner {
         interactor = providers.interactor
         searches = providers.searches
         self.loop = loop
-        encoder = OutcomeEncoder(seed: loop.randomNumber())
+        encoder = configuration.topics.outcomeEncoder(seed: loop.randomNumber())
         (self.meters, self.tracing, self.log) = (meters, tracing, log)
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
@@ -51,14 +51,14 @@ final class RequestRunner {
 
     /// Decodes a record before its request begins, to determine its flow and providers.
     /// - Returns: `nil` for an invalid record, which begins at once.
-    func decode(_ record: IncomingRecord) -> DecodedRequest? {
-        try? decoder.decode(record, choosesClass: flowRule.choosesClass(in: record.source.topic))
+    func decode(_ record: ConsumerRecord) -> DecodedRequest? {
+        try? decoder.decode(record, choosesClass: flowRule.choosesClass(in: record.partition.id.topic))
     }
 
     /// Returns the class and tenant of a record.
     /// - Parameter decoded: `nil` for a record that was not decoded. It has the standard class of its topic.
-    func flow(of record: IncomingRecord, _ decoded: DecodedRequest?) -> Flow {
-        decoded.map { flowRule.flow(of: record, $0) } ?? Flow(flowRule.standardClass(of: record.source.topic))
+    func flow(of record: ConsumerRecord, _ decoded: DecodedRequest?) -> Flow {
+        decoded.map { flowRule.flow(of: record, $0) } ?? Flow(flowRule.standardClass(of: record.partition.id.topic))
     }
 
     /// Decodes a request's record, and begins its trace.
@@ -76,7 +76,7 @@ final class RequestRunner {
                     try decoder.decode(request.record, choosesClass: choosesClass(request))
                 }
             request.keep(decoded)
-            reportIgnoredClass(of: request.record, decoded)
+            if decoded.requestedClass != .none { reportIgnoredClass(of: request.record, decoded) }
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
             return nil
         } catch {
@@ -86,8 +86,8 @@ final class RequestRunner {
     }
 
     /// Logs, once per lane, topic and class, that a topic ignores the class that its requests ask for.
-    private func reportIgnoredClass(of record: IncomingRecord, _ decoded: DecodedRequest) {
-        let topic = record.source.topic
+    private func reportIgnoredClass(of record: ConsumerRecord, _ decoded: DecodedRequest) {
+        let topic = record.partition.id.topic
         guard let asked = flowRule.ignoredClass(of: record, decoded),
             reportedClasses[topic, default: []].insert(decoded.requestedClass).inserted
         else { return }
@@ -97,7 +97,7 @@ final class RequestRunner {
     }
 
     private func choosesClass(_ request: RequestInProgress) -> Bool {
-        ordersRequests && flowRule.choosesClass(in: request.record.source.topic)
+        ordersRequests && flowRule.choosesClass(in: request.record.partition.id.topic)
     }
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
@@ -138,10 +138,9 @@ final class RequestRunner {
         guard rejected.deservesEvent else { return nil }
 
         let now = loop.wallNow
-        let encoded = encoder.encode(
+        return encoder.encode(
             rejected, receivedAt: now, completedAt: now, steps: request.steps,
             trace: request.trace?.beginSending(to: topics.errors))
-        return ProducerRecord(encoded, topics: topics)
     }
 
     /// Returns the dead letter of an invalid record.
@@ -231,18 +230,17 @@ final class RequestRunner {
         if ordersRequests, let wait = request.context.wait {
             meters.requests.countWait((request.taken.topicWait ?? .zero) + wait, of: request.flow.requestClass)
         }
-        let encoded = encoder.encode(
+        let event = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: loop.wallNow,
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
-        return OutgoingOutcome(
-            event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)
+        return OutgoingOutcome(event: event, isResult: outcome.failure == nil, calls: outcome.attempts)
     }
 
     /// Ends the search span of a traced request, and begins the span for sending its outcome.
     @inline(never)
     private func beginSending(_ outcome: SearchOutcome, of trace: RequestTrace) -> TraceContext? {
         trace.endSearch(with: outcome)
-        return trace.beginSending(to: outcome.result.isSuccess ? topics.results : topics.errors)
+        return trace.beginSending(to: outcome.failure == nil ? topics.results : topics.errors)
     }
 
     /// Ends the older of two searches of one session. The offsets decide which one is older, so that a record that is
@@ -277,11 +275,5 @@ final class RequestRunner {
     private func leaveSession(_ sessionID: String?, _ request: RequestInProgress) {
         guard let session = sessionID else { return }
         request.partition.sessions.end(request, session: session)
-    }
-}
-
-extension Result {
-    fileprivate var isSuccess: Bool {
-        if case .success = self { true } else { false }
     }
 }

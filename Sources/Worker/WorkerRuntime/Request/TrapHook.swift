@@ -9,7 +9,7 @@
     enum TrapHook {
         private static let header = ProcessInfo.processInfo.environment["LOCSEARCH_TEST_TRAP_HEADER"]
 
-        static func check(_ record: IncomingRecord) {
+        static func check(_ record: ConsumerRecord) {
             guard let header, record.headers.contains(where: { $0.name == header }) else { return }
             fatalError("crash requested by the header \(header)")
         }

@@ -38,11 +38,11 @@ struct DeadLetterHarness {
         withoutContent: Bool = false, isOutcome: Bool = false, crashesWorkers: Bool = false, value: String? = nil,
         member: String? = nil, producer eventSource: String? = nil, expiry: WallTime? = nil
     ) async throws {
-        let record = IncomingRecord(
+        let record = ConsumerRecord(
             source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
             key: Array("k\(offset)".utf8), value: Array((value ?? "broken \(offset) \u{1B}[2J").utf8),
-            headers: [EventHeader("n", text: "\(offset)")] + Self.event(of: eventSource)
-                + (expiry.map { [EventHeader("ce_expirytime", text: $0.description)] } ?? []))
+            headers: [RecordHeader("n", text: "\(offset)")] + Self.event(of: eventSource)
+                + (expiry.map { [RecordHeader("ce_expirytime", text: $0.description)] } ?? []))
         let time = WallTime(milliseconds: WallTime.now().milliseconds - Int64(age / .milliseconds(1)))
 
         var letter = DeadLetter(
@@ -55,12 +55,12 @@ struct DeadLetterHarness {
     }
 
     /// Returns the headers of a CloudEvent in binary mode from a producer; none without one.
-    private static func event(of producer: String?) -> [EventHeader] {
+    private static func event(of producer: String?) -> [RecordHeader] {
         guard let producer else { return [] }
         return [
             ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", producer),
             ("ce_type", "location-search.requested.v1"),
-        ].map { EventHeader($0.0, text: $0.1) }
+        ].map { RecordHeader($0.0, text: $0.1) }
     }
 
     /// Writes a mark to the dead-letter topic that one of its letters was sent back.
@@ -85,7 +85,7 @@ struct DeadLetterHarness {
         ]
         try await producer.send(
             Array(#"{"requestId":"r\#(offset)","operation":"search"\#(error)}"#.utf8),
-            to: broker.name(code == nil ? "results" : "errors"), headers: texts.map { EventHeader($0.0, text: $0.1) })
+            to: broker.name(code == nil ? "results" : "errors"), headers: texts.map { RecordHeader($0.0, text: $0.1) })
     }
 
     /// Returns all records of the requests topic.

@@ -30,16 +30,16 @@ struct ExplainFixture {
     ) async throws -> SourcePosition {
         let member = id.map { #""requestId":"\#($0)","# } ?? ""
         var headers = [
-            EventHeader("ce_specversion", text: "1.0"), EventHeader("ce_source", text: "/shop"),
-            EventHeader("ce_type", text: "location-search.requested.v1"),
+            RecordHeader("ce_specversion", text: "1.0"), RecordHeader("ce_source", text: "/shop"),
+            RecordHeader("ce_type", text: "location-search.requested.v1"),
         ]
-        if let trace { headers.append(EventHeader("traceparent", text: "00-\(trace)-00f067aa0ba902b7-01")) }
+        if let trace { headers.append(RecordHeader("traceparent", text: "00-\(trace)-00f067aa0ba902b7-01")) }
         let body = value ?? #"{\#(member)"category":"ramen","location":{"latitude":35.6,"longitude":139.7}}"#
 
         let topic = broker.name("requests")
         let position = try await producer.send(
             Array(body.utf8), to: topic, partition: partition, key: Array("k".utf8),
-            headers: trace == nil && id == nil ? [] : headers + [EventHeader("ce_id", text: id ?? "e")],
+            headers: trace == nil && id == nil ? [] : headers + [RecordHeader("ce_id", text: id ?? "e")],
             at: time(milliseconds).milliseconds)
         return SourcePosition(topic: topic, partition: position.partition, offset: position.offset)
     }
@@ -64,7 +64,7 @@ struct ExplainFixture {
 
     /// Writes the dead letter of a record, and a mark that it was sent back.
     func setAside(_ source: SourcePosition, value: String, isRedriven: Bool) async throws {
-        let record = IncomingRecord(source: source, value: Array(value.utf8))
+        let record = ConsumerRecord(source: source, value: Array(value.utf8))
         let letter = DeadLetter(
             record, error: SearchError(.invalidRequest, "location is missing", member: "location"), at: time(100))
         let topic = broker.name("letters")

@@ -23,7 +23,7 @@ final class TestProducer: Sendable {
     /// Writes a record, and waits until the broker has acknowledged it.
     @discardableResult
     func send(
-        _ value: [UInt8]?, to topic: String, partition: Int32? = nil, key: [UInt8]? = nil, headers: [KafkaHeader] = [],
+        _ value: [UInt8]?, to topic: String, partition: Int32? = nil, key: [UInt8]? = nil, headers: [RecordHeader] = [],
         at timestamp: Int64? = nil
     ) async throws -> RecordPosition {
         try await producer.send(

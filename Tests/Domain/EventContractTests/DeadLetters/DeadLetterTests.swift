@@ -8,18 +8,18 @@ struct DeadLetterTests {
     private static let error = SearchError.invalid("location.latitude", expected: "a finite number from -90 to 90")
 
     /// Headers that a record may contain, including those of dead letters.
-    static let brought: [[EventHeader]] = [
-        [], [EventHeader("a", nil), EventHeader("a", []), EventHeader("", [0xFF, 0x00])], Records.eventHeaders,
+    static let brought: [[RecordHeader]] = [
+        [], [RecordHeader("a", nil), RecordHeader("a", []), RecordHeader("", [0xFF, 0x00])], Records.eventHeaders,
         [
-            EventHeader("dead-letter-reason", text: "mine"), EventHeader("source-topic", text: "elsewhere"),
-            EventHeader("dead-letter-time", text: "never"), EventHeader("dead-letter-member", text: "mine"),
+            RecordHeader("dead-letter-reason", text: "mine"), RecordHeader("source-topic", text: "elsewhere"),
+            RecordHeader("dead-letter-time", text: "never"), RecordHeader("dead-letter-member", text: "mine"),
         ],
-        [EventHeader("source-offset", text: "-5"), EventHeader("dead-letter-reason", nil)],
+        [RecordHeader("source-offset", text: "-5"), RecordHeader("dead-letter-reason", nil)],
     ]
     static let values: [[UInt8]?] = [nil, [], [0xFF, 0x00, 0x7B], Array("{}".utf8)]
 
     @Test(arguments: brought, values)
-    func `A dead letter keeps key, value and headers exactly`(headers: [EventHeader], value: [UInt8]?) throws {
+    func `A dead letter keeps key, value and headers exactly`(headers: [RecordHeader], value: [UInt8]?) throws {
         for key in [nil, [], [0xFE]] as [[UInt8]?] {
             let record = Records.record(value, key: key, headers: headers)
             let letter = DeadLetter(record, error: Self.error, at: Self.time)
@@ -32,7 +32,7 @@ struct DeadLetterTests {
 
     @Test func `A dead letter's headers name the error`() {
         let letter = DeadLetter(
-            Records.record([1], headers: [EventHeader("own", text: "x")]), error: Self.error, at: Self.time)
+            Records.record([1], headers: [RecordHeader("own", text: "x")]), error: Self.error, at: Self.time)
         #expect(
             letter.headers.map(\.line) == [
                 "own=x", "dead-letter-reason=invalid-request",
@@ -50,36 +50,37 @@ struct DeadLetterTests {
         let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: letter.headers))
         #expect(read == letter && read.worker == "pod-1" && read.tries == 3)
 
-        let damaged = letter.headers.dropLast() + [EventHeader("dead-letter-tries", text: "often")]
+        let damaged = letter.headers.dropLast() + [RecordHeader("dead-letter-tries", text: "often")]
         #expect(DeadLetter(key: nil, value: [1], headers: Array(damaged))?.tries == nil)
     }
 
     private static let structured = [
-        EventHeader("content-type", text: "application/cloudevents+json"), EventHeader("ce_expirytime", text: "x"),
+        RecordHeader("content-type", text: "application/cloudevents+json"), RecordHeader("ce_expirytime", text: "x"),
     ]
 
     /// The headers and the value of an event; `EXPIRY` is its `expirytime`.
     @Test(
         arguments: [
             (
-                "binary", [EventHeader("ce_id", text: "1"), EventHeader("ce_expirytime", text: "EXPIRY")], #"{"a": 1}"#,
+                "binary", [RecordHeader("ce_id", text: "1"), RecordHeader("ce_expirytime", text: "EXPIRY")],
+                #"{"a": 1}"#,
                 true
             ),
-            ("binary, any case", [EventHeader("CE_ExpiryTime", text: "EXPIRY"), EventHeader("n", [0xFF])], "", true),
+            ("binary, any case", [RecordHeader("CE_ExpiryTime", text: "EXPIRY"), RecordHeader("n", [0xFF])], "", true),
             (
                 "the last of two",
-                [EventHeader("ce_expirytime", text: "a"), EventHeader("ce_expirytime", text: "EXPIRY")], "{}", true
+                [RecordHeader("ce_expirytime", text: "a"), RecordHeader("ce_expirytime", text: "EXPIRY")], "{}", true
             ),
             ("structured", structured, #" {"data":{"expirytime":"a"}, "expirytime" : "EXPIRY" ,"é":1.50 }"#, true),
             ("structured, the last of two", structured, #"{"expirytime":"a","expirytime":"EXPIRY"}"#, true),
             ("structured without one", structured, #"{"data":{"expirytime":"a"},"expirytime":null}"#, false),
             ("structured, not JSON", structured, #"{"expirytime" "a"}"#, false),
-            ("none", [EventHeader("ce_id", text: "1")], #"{"expirytime":"EXPIRY"}"#, false),
-            ("a header without a value", [EventHeader("ce_expirytime", nil)], "{}", false),
-        ] as [(String, [EventHeader], String, Bool)])
-    func `A new expiry changes nothing else`(name: String, headers: [EventHeader], value: String, isChanged: Bool) {
+            ("none", [RecordHeader("ce_id", text: "1")], #"{"expirytime":"EXPIRY"}"#, false),
+            ("a header without a value", [RecordHeader("ce_expirytime", nil)], "{}", false),
+        ] as [(String, [RecordHeader], String, Bool)])
+    func `A new expiry changes nothing else`(name: String, headers: [RecordHeader], value: String, isChanged: Bool) {
         func letter(_ expiry: String) -> DeadLetter {
-            let headers = headers.map { $0.text == "EXPIRY" ? EventHeader($0.name, text: expiry) : $0 }
+            let headers = headers.map { $0.text == "EXPIRY" ? RecordHeader($0.name, text: expiry) : $0 }
             let record = Records.record(Array(value.replacing("EXPIRY", with: expiry).utf8), headers: headers)
             return DeadLetter(record, error: Self.error, at: Self.time)
         }
@@ -100,8 +101,8 @@ struct DeadLetterTests {
         #expect(read.originalHeaders == first.headers)
     }
 
-    @Test(arguments: [[], [EventHeader("dead-letter-reason", nil)], [EventHeader("dead-letter-message", text: "m")]])
-    func `A record without a reason is no dead letter`(headers: [EventHeader]) {
+    @Test(arguments: [[], [RecordHeader("dead-letter-reason", nil)], [RecordHeader("dead-letter-message", text: "m")]])
+    func `A record without a reason is no dead letter`(headers: [RecordHeader]) {
         #expect(DeadLetter(key: nil, value: [1], headers: headers) == nil)
     }
 
@@ -116,7 +117,7 @@ struct DeadLetterTests {
         #expect(!DeadLetter(Records.record([1]), error: Self.error, at: Self.time).isOutcome)
     }
 
-    @Test(arguments: brought) func `Headers that only resemble ours make no dead letter`(headers: [EventHeader]) {
+    @Test(arguments: brought) func `Headers that only resemble ours make no dead letter`(headers: [RecordHeader]) {
         #expect(!DeadLetter.isOne(headers))
         let letter = DeadLetter(Records.record([1], headers: headers), error: Self.error, at: Self.time)
         #expect(DeadLetter.isOne(letter.headers))
@@ -124,7 +125,7 @@ struct DeadLetterTests {
 
     /// For a topic that does not accept records of that size: it still contains the error and the position of the record.
     @Test func `A dead letter without content has the record's position`() throws {
-        let headers = [EventHeader("dead-letter-content", text: "mine")]
+        let headers = [RecordHeader("dead-letter-content", text: "mine")]
         let whole = DeadLetter(Records.record([1], key: [2], headers: headers), error: Self.error, at: Self.time)
         let read = try #require(DeadLetter(key: whole.key, value: whole.value, headers: whole.headers))
         #expect(!read.isWithoutContent && read.originalHeaders == headers)

@@ -17,13 +17,13 @@ struct EnvelopeTests {
     @Test func `A record of a long topic gets a valid request id`() throws {
         let topic = String(repeating: "t", count: 249)
         let source = SourcePosition(topic: topic, partition: 100_000, offset: .max)
-        let decoded = try Records.decode(IncomingRecord(source: source, value: Self.body))
+        let decoded = try Records.decode(ConsumerRecord(source: source, value: Self.body))
         #expect(decoded.request.requestID.count == 128)
         #expect(decoded.request.requestID.hasSuffix("-100000-9223372036854775807"))
     }
 
     @Test func `An unusable event id is refused only without a request id`() throws {
-        let long = EventHeader("ce_id", text: String(repeating: "i", count: 10_240))
+        let long = RecordHeader("ce_id", text: String(repeating: "i", count: 10_240))
         let headers = Records.eventHeaders + [long]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
         #expect(rejected.error.member == "ce_id")
@@ -39,7 +39,7 @@ struct EnvelopeTests {
         for envelope in [Envelope.binary, .structured, .structuredBase64] {
             #expect(try Records.decode(Records.record(Self.body, in: envelope)).envelope.time == expected)
         }
-        let broken = Records.eventHeaders.filter { $0.name != "ce_time" } + [EventHeader("ce_time", text: "yesterday")]
+        let broken = Records.eventHeaders.filter { $0.name != "ce_time" } + [RecordHeader("ce_time", text: "yesterday")]
         let decoded = try Records.decode(Records.record(Self.body, headers: broken))
         #expect(decoded.envelope.time == Records.timestamp)
     }
@@ -51,7 +51,7 @@ struct EnvelopeTests {
     /// If it were ignored, calls would be made after the request has expired.
     @Test(arguments: unreadableTimes)
     func `An expiry time that is no time is refused`(text: String) throws {
-        let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: text)]
+        let headers = Records.eventHeaders + [RecordHeader("ce_expirytime", text: text)]
         let binary = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
         #expect(binary.error.member == "ce_expirytime")
         #expect(binary.error.code == .invalidRequest)
@@ -66,18 +66,18 @@ struct EnvelopeTests {
 
     @Test func `An expiry time is read in both modes`() throws {
         let expected = try #require(WallTime(rfc3339: Array("2026-11-22T09:30:00Z".utf8)))
-        let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: "2026-11-22T09:30:00Z")]
+        let headers = Records.eventHeaders + [RecordHeader("ce_expirytime", text: "2026-11-22T09:30:00Z")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.expiry == expected)
         let event = try structured(#""expirytime":"2026-11-22T09:30:00Z""#)
         #expect(try Records.decode(event).envelope.expiry == expected)
 
         #expect(try Records.decode(try structured(#""expirytime":null"#)).envelope.expiry == nil)
-        let none = Records.eventHeaders + [EventHeader("ce_expirytime", nil)]
+        let none = Records.eventHeaders + [RecordHeader("ce_expirytime", nil)]
         #expect(try Records.decode(Records.record(Self.body, headers: none)).envelope.expiry == nil)
     }
 
     /// A valid event in structured mode with one additional member.
-    private func structured(_ member: String) throws -> IncomingRecord {
+    private func structured(_ member: String) throws -> ConsumerRecord {
         let good = try #require(Records.record(Self.body, in: .structured).value)
         return Records.record(Array(good.dropLast() + Array(",\(member)}".utf8)), headers: [Records.structuredType])
     }
@@ -96,7 +96,7 @@ struct EnvelopeTests {
     @Test(arguments: brokenHeaders)
     func `A rejection names the header at fault`(header: (name: String, value: [UInt8]?)) throws {
         let others = Records.eventHeaders.filter { $0.name != header.name }
-        let replaced = others + [EventHeader(header.name, header.value)]
+        let replaced = others + [RecordHeader(header.name, header.value)]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: replaced)))
         #expect(rejected.error.member == header.name)
         if header.name != "content-type" {
@@ -106,7 +106,7 @@ struct EnvelopeTests {
     }
 
     @Test func `A rejection for a wrong envelope names the request`() throws {
-        let headers = Records.eventHeaders.filter { $0.name != "ce_type" } + [EventHeader("ce_type", text: "other")]
+        let headers = Records.eventHeaders.filter { $0.name != "ce_type" } + [RecordHeader("ce_type", text: "other")]
         let body = Records.search(with: #""requestId":"r-1","limit":-1"#)
         let rejected = try #require(Records.rejection(of: Records.record(Array(body.utf8), headers: headers)))
         #expect(rejected.error.member == "ce_type")
@@ -114,7 +114,7 @@ struct EnvelopeTests {
     }
 
     @Test func `The last of repeated headers counts`() throws {
-        let headers = [EventHeader("ce_type", text: "other"), EventHeader("ce_id", [0xFF])] + Records.eventHeaders
+        let headers = [RecordHeader("ce_type", text: "other"), RecordHeader("ce_id", [0xFF])] + Records.eventHeaders
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "event-1")
     }
 
@@ -124,14 +124,14 @@ struct EnvelopeTests {
     ])
     func `Every spelling of JSON is accepted`(type: String) throws {
         let headers =
-            Records.eventHeaders.filter { $0.name != "content-type" } + [EventHeader("Content-Type", text: type)]
+            Records.eventHeaders.filter { $0.name != "content-type" } + [RecordHeader("Content-Type", text: type)]
         #expect(throws: Never.self) { try Records.decode(Records.record(Self.body, headers: headers)) }
     }
 
     @Test func `Foreign headers and content types do not make an event`() throws {
         let headers = [
-            EventHeader("content-type", text: "text/plain"), EventHeader("x-team", nil), EventHeader("", []),
-            EventHeader("cell", text: "7"),
+            RecordHeader("content-type", text: "text/plain"), RecordHeader("x-team", nil), RecordHeader("", []),
+            RecordHeader("cell", text: "7"),
         ]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "requests-3-42")
     }
@@ -144,7 +144,7 @@ struct EnvelopeTests {
     ])
     func `A content type selects structured mode`(type: String) throws {
         let event = Records.record(Self.body, in: .structured)
-        let record = Records.record(event.value, headers: [EventHeader("content-type", text: type)])
+        let record = Records.record(event.value, headers: [RecordHeader("content-type", text: type)])
         #expect(try Records.decode(record).request.requestID == "event-1")
     }
 
@@ -193,8 +193,8 @@ struct EnvelopeTests {
     // MARK: An event without its content type
 
     /// Its members lie in `data`, so as bare JSON it would be rejected for a missing location that it has.
-    @Test(arguments: [[], [EventHeader("content-type", text: "application/json")]])
-    func `A rejection names the missing content type of a structured event`(headers: [EventHeader]) throws {
+    @Test(arguments: [[], [RecordHeader("content-type", text: "application/json")]])
+    func `A rejection names the missing content type of a structured event`(headers: [RecordHeader]) throws {
         for envelope in [Envelope.structured, .structuredBase64] {
             let event = Records.record(Self.body, in: envelope)
             let rejected = try #require(Records.rejection(of: Records.record(event.value, headers: headers)))
@@ -222,8 +222,10 @@ struct EnvelopeTests {
     private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     @Test func `A trace is read from every kind of header`() throws {
-        let plain = [EventHeader("traceparent", text: Self.parent), EventHeader("tracestate", text: "a=b")]
-        let extensions = [EventHeader("ce_traceparent", text: Self.parent), EventHeader("ce_tracestate", text: "a=b")]
+        let plain = [RecordHeader("traceparent", text: Self.parent), RecordHeader("tracestate", text: "a=b")]
+        let extensions = [
+            RecordHeader("ce_traceparent", text: Self.parent), RecordHeader("ce_tracestate", text: "a=b"),
+        ]
         let event = try #require(Records.record(Self.body, in: .structured).value).dropLast()
         let structured = event + Array(#","traceparent":"\#(Self.parent)","tracestate":"a=b"}"#.utf8)
         let records = [
@@ -240,12 +242,12 @@ struct EnvelopeTests {
 
     @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
     func `A request with an invalid trace is accepted without it`(parent: [UInt8]?) throws {
-        let headers = [EventHeader("traceparent", parent), EventHeader("tracestate", text: "a=b")]
+        let headers = [RecordHeader("traceparent", parent), RecordHeader("tracestate", text: "a=b")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.trace == nil)
     }
 
     @Test func `A rejection keeps key and trace of its record`() throws {
-        let record = Records.record([], key: Array("k".utf8), headers: [EventHeader("traceparent", text: Self.parent)])
+        let record = Records.record([], key: Array("k".utf8), headers: [RecordHeader("traceparent", text: Self.parent)])
         let rejected = try #require(Records.rejection(of: record))
         #expect(rejected.envelope.key == Array("k".utf8))
         #expect(rejected.envelope.trace?.traceID == "0af7651916cd43dd8448eb211c80319c")
@@ -254,7 +256,7 @@ struct EnvelopeTests {
     // MARK: A record as a line of JSON
 
     @Test func `A record is written as one line`() {
-        let headers = [EventHeader("a", text: "1"), EventHeader("b", nil), EventHeader("c", [0xFF])]
+        let headers = [RecordHeader("a", text: "1"), RecordHeader("b", nil), RecordHeader("c", [0xFF])]
         let line = EventLine.encode(
             topic: "t", partition: 0, offset: 7, key: [0xFF, 0xFE], value: Array("{\"a\":\n1}".utf8), headers: headers)
         #expect(

@@ -4,7 +4,7 @@ import Testing
 @testable import EventContract
 
 struct OutcomeReaderTests {
-    private func read(_ encoded: EncodedOutcome) throws(UnreadableOutcome) -> OutcomeEvent {
+    private func read(_ encoded: ProducerRecord) throws(UnreadableOutcome) -> OutcomeEvent {
         try OutcomeReader().read(value: encoded.value, headers: encoded.headers)
     }
 
@@ -69,7 +69,7 @@ struct OutcomeReaderTests {
     func `A record that is no outcome is refused`(value: String?, type: String?) {
         #expect(throws: UnreadableOutcome.self) {
             try OutcomeReader().read(
-                value: value.map { Array($0.utf8) }, headers: type.map { [EventHeader("ce_type", text: $0)] } ?? [])
+                value: value.map { Array($0.utf8) }, headers: type.map { [RecordHeader("ce_type", text: $0)] } ?? [])
         }
     }
 }

@@ -132,7 +132,7 @@ struct RequestDecoderTests {
 
     @Test func `Invalid UTF-8 is reported wherever it is`() throws {
         let broken: [UInt8] = [0xC3, 0x28]
-        func record(_ member: String) -> IncomingRecord {
+        func record(_ member: String) -> ConsumerRecord {
             let parts = Records.search(with: #""\#(member)":"§""#).split(separator: "§").map { Array($0.utf8) }
             return Records.record(parts[0] + broken + parts[1])
         }
@@ -158,7 +158,7 @@ struct RequestDecoderTests {
         #expect(Records.rejection(of: fitting + " ")?.error.member == "value")
         let large = [UInt8](repeating: 65, count: 65_537)
         #expect(Records.rejection(of: Records.record(Array(body.utf8), key: large))?.error.member == "key")
-        let headers = [EventHeader("x", large)]
+        let headers = [RecordHeader("x", large)]
         #expect(Records.rejection(of: Records.record(Array(body.utf8), headers: headers))?.error.member == "headers")
         let small = RequestDecoder(maximumBytes: 10)
         #expect(throws: RejectedRecord.self) { try small.decode(Records.record(Array(body.utf8))) }

@@ -112,7 +112,7 @@ struct RequestOptionsTests {
         let encoded = encoder.encode(
             outcome, for: RequestEnvelope(source: Records.source), receivedAt: Outcomes.receivedAt,
             completedAt: Outcomes.completedAt)
-        let text = String(decoding: encoded.value, as: UTF8.self)
+        let text = encoded.text
         #expect(text.contains(#""businessStatus":"operational"}"#))
         #expect(text.contains(#""openingHours":["月曜日: 定休日","火曜日: 9時00分～17時00分"]}"#))
         let read = try OutcomeReader().read(value: encoded.value, headers: encoded.headers)

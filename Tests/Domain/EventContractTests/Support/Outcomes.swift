@@ -37,7 +37,7 @@ enum Outcomes {
         return RequestEnvelope(source: Records.source, key: key.map { Array($0.utf8) }, trace: trace)
     }
 
-    static func encode(_ outcome: SearchOutcome, for envelope: RequestEnvelope = envelope()) -> EncodedOutcome {
+    static func encode(_ outcome: SearchOutcome, for envelope: RequestEnvelope = envelope()) -> ProducerRecord {
         var encoder = OutcomeEncoder(seed: 1)
         return encode(outcome, for: envelope, by: &encoder)
     }
@@ -45,24 +45,24 @@ enum Outcomes {
     static func encode(
         _ outcome: SearchOutcome, for envelope: RequestEnvelope = envelope(), by encoder: inout OutcomeEncoder,
         steps: RequestSteps? = nil
-    ) -> EncodedOutcome {
+    ) -> ProducerRecord {
         encoder.encode(outcome, for: envelope, receivedAt: receivedAt, completedAt: completedAt, steps: steps)
     }
 
-    static func encode(_ rejected: RejectedRecord) -> EncodedOutcome {
+    static func encode(_ rejected: RejectedRecord) -> ProducerRecord {
         var encoder = OutcomeEncoder(seed: 1)
         return encoder.encode(rejected, receivedAt: receivedAt, completedAt: completedAt)
     }
 }
 
-extension EncodedOutcome {
-    var text: String { String(decoding: value, as: UTF8.self) }
+extension ProducerRecord {
+    var text: String { String(decoding: value ?? [], as: UTF8.self) }
 
     /// The `requestId` of the event; an empty text if it has none.
     var requestID: String { (try? OutcomeReader().read(value: value, headers: headers).requestID) ?? "" }
 }
 
-extension EventHeader {
+extension RecordHeader {
     /// `name=value`, for comparing.
     var line: String { "\(name)=\(text ?? "not text")" }
 }

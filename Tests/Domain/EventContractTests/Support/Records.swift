@@ -14,13 +14,13 @@ enum Records {
     static let timestamp = WallTime(milliseconds: 1_700_000_000_000)
 
     static func record(
-        _ value: [UInt8]?, key: [UInt8]? = nil, headers: [EventHeader] = []
-    ) -> IncomingRecord {
-        IncomingRecord(source: source, timestamp: timestamp, key: key, value: value, headers: headers)
+        _ value: [UInt8]?, key: [UInt8]? = nil, headers: [RecordHeader] = []
+    ) -> ConsumerRecord {
+        ConsumerRecord(source: source, timestamp: timestamp, key: key, value: value, headers: headers)
     }
 
     /// A record with the request `body`, in that envelope.
-    static func record(_ body: [UInt8], in envelope: Envelope) -> IncomingRecord {
+    static func record(_ body: [UInt8], in envelope: Envelope) -> ConsumerRecord {
         switch envelope {
         case .bare: record(body)
         case .binary: record(body, headers: eventHeaders)
@@ -31,11 +31,12 @@ enum Records {
     }
 
     static let eventHeaders = [
-        EventHeader("ce_specversion", text: "1.0"), EventHeader("ce_id", text: "event-1"),
-        EventHeader("ce_source", text: "/tests"), EventHeader("ce_type", text: "location-search.requested.v1"),
-        EventHeader("ce_time", text: "2026-11-21T09:30:00.25Z"), EventHeader("content-type", text: "application/json"),
+        RecordHeader("ce_specversion", text: "1.0"), RecordHeader("ce_id", text: "event-1"),
+        RecordHeader("ce_source", text: "/tests"), RecordHeader("ce_type", text: "location-search.requested.v1"),
+        RecordHeader("ce_time", text: "2026-11-21T09:30:00.25Z"),
+        RecordHeader("content-type", text: "application/json"),
     ]
-    static let structuredType = EventHeader("content-type", text: "application/cloudevents+json; charset=UTF-8")
+    static let structuredType = RecordHeader("content-type", text: "application/cloudevents+json; charset=UTF-8")
 
     private static func structured(_ member: String, _ json: [UInt8]) -> [UInt8] {
         let start = """
@@ -45,7 +46,7 @@ enum Records {
         return Array(start.utf8) + json + Array("}".utf8)
     }
 
-    static func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
+    static func decode(_ record: ConsumerRecord) throws(RejectedRecord) -> DecodedRequest {
         try RequestDecoder().decode(record)
     }
 
@@ -54,7 +55,7 @@ enum Records {
     }
 
     /// Returns the rejection of a record; `nil` if it is accepted.
-    static func rejection(of record: IncomingRecord) -> RejectedRecord? {
+    static func rejection(of record: ConsumerRecord) -> RejectedRecord? {
         do throws(RejectedRecord) {
             _ = try decode(record)
             return nil

@@ -19,7 +19,7 @@ struct RefusedRecordTests {
 
     private static func event(_ record: ProducerRecord) -> OutcomeEvent? {
         try? OutcomeReader().read(
-            value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+            value: record.value, headers: record.headers)
     }
 
     private static func codes(_ records: [ProducerRecord]) -> [String: String] {

@@ -20,7 +20,7 @@ struct TransactionAttemptTests {
         let batch = try texts.enumerated().map { offset, text in
             let slot = partition.commits.tracker.begin(Int64(offset)).slot
             let request = RequestInProgress(
-                record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: Int64(offset))),
+                record: ConsumerRecord(partition: partition.id, offset: Int64(offset)),
                 partition: partition, slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
             let event = ProducerRecord(topic: "results", value: Array(text.utf8))
             return ReadyOutcomes.Entry(request, OutgoingOutcome(event: event, isResult: true))

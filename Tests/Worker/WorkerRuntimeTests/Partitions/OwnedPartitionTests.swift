@@ -18,7 +18,7 @@ struct OwnedPartitionTests {
         return try (0..<count).map { offset in
             let slot = partition.commits.tracker.begin(offset).slot
             let request = RequestInProgress(
-                record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
+                record: ConsumerRecord(partition: partition.id, offset: offset), partition: partition,
                 slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
             partition.add(request)
             return request
@@ -181,7 +181,7 @@ struct OwnedPartitionTests {
     @Test func `A batch request waits as one whatever class its call has`() throws {
         let slot = partition.commits.tracker.begin(0).slot
         let batch = RequestInProgress(
-            record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: 0)), partition: partition,
+            record: ConsumerRecord(partition: partition.id, offset: 0), partition: partition,
             slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()), flow: Flow(.batch))
         batch.context.becomeInteractive()
         #expect(batch.flow.requestClass == .batch && batch.context.flow.requestClass == .interactive)

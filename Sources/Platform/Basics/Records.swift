@@ -1,9 +1,3 @@
-@_exported public import Basics
-
-/// One header of a record. Basics is exported along with it, so that a file that reads headers need not import Basics,
-/// which events share.
-public typealias KafkaHeader = RecordHeader
-
 /// A partition of a topic.
 public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The topic's name.
@@ -11,6 +5,7 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
     /// The partition's number, from 0.
     public var partition: Int32
 
+    @inlinable
     public init(_ topic: String, _ partition: Int32) {
         self.topic = topic
         self.partition = partition
@@ -34,6 +29,7 @@ public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
     /// The number of the assignment, counted by its consumer.
     public let epoch: UInt32
 
+    @inlinable
     public init(_ id: TopicPartition, epoch: UInt32) {
         self.id = id
         self.epoch = epoch
@@ -56,11 +52,12 @@ public struct ConsumerRecord: Sendable, Hashable {
     /// The value's bytes; `nil` is null, which differs from an empty value.
     public var value: [UInt8]?
     /// The headers in the order in which they were written.
-    public var headers: [KafkaHeader]
+    public var headers: [RecordHeader]
 
+    @inlinable
     public init(
         partition: AssignedPartition, offset: Int64, timestamp: Int64? = nil, key: [UInt8]? = nil,
-        value: [UInt8]? = nil, headers: [KafkaHeader] = []
+        value: [UInt8]? = nil, headers: [RecordHeader] = []
     ) {
         self.partition = partition
         (self.offset, self.timestamp, self.key, self.value, self.headers) = (offset, timestamp, key, value, headers)
@@ -72,22 +69,24 @@ public struct ProducerRecord: Sendable, Hashable {
     public var topic: String
     /// The partition to write to; `nil` chooses it by the key's hash.
     public var partition: Int32?
+    /// Milliseconds since the Unix epoch; `nil` uses the time of writing.
+    public var timestamp: Int64?
     /// The key's bytes; `nil` is null, which differs from an empty key.
     public var key: [UInt8]?
     /// The value's bytes; `nil` is null, which differs from an empty value.
     public var value: [UInt8]?
     /// The headers, written in this order.
-    public var headers: [KafkaHeader]
-    /// Milliseconds since the Unix epoch; `nil` uses the time of writing.
-    public var timestamp: Int64?
+    public var headers: [RecordHeader]
+}
 
+extension ProducerRecord {
+    // In an extension, so that it calls the implicit initializer: one of its own would copy the whole value (Swift 6.3).
     public init(
-        topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [KafkaHeader] = [],
+        topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = [],
         timestamp: Int64? = nil
     ) {
-        self.topic = topic
-        self.partition = partition
-        (self.key, self.value, self.headers, self.timestamp) = (key, value, headers, timestamp)
+        self.init(
+            topic: topic, partition: partition, timestamp: timestamp, key: key, value: value, headers: headers)
     }
 }
 
@@ -98,8 +97,38 @@ public struct RecordPosition: Sendable, Hashable {
     /// The record's position in its partition, from 0.
     public var offset: Int64
 
+    @inlinable
     public init(partition: Int32, offset: Int64) {
         self.partition = partition
         self.offset = offset
+    }
+}
+
+/// One header of a record. A record may have several headers with the same name.
+public struct RecordHeader: Sendable, Hashable {
+    /// The name of the header, which may be empty.
+    public var name: String
+    /// The value, usually UTF-8 text; `nil` is null, which differs from an empty value.
+    public var value: [UInt8]?
+
+    /// Makes a header from bytes, or from null.
+    @inlinable
+    public init(_ name: String, _ value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+
+    public init(_ name: String, text: String) {
+        self.init(name, Array(text.utf8))
+    }
+
+    /// The value as text; `nil` if there is none, or it is not UTF-8.
+    public var text: String? { value.flatMap { String(validating: $0, as: UTF8.self) } }
+}
+
+extension [RecordHeader] {
+    /// Returns the last header with this name, which is the one that Kafka's clients use for a repeated name.
+    public func last(named name: String) -> RecordHeader? {
+        last { $0.name == name }
     }
 }
