@@ -70,7 +70,9 @@ public final class SearchWorker: SearchExecutor {
     /// Takes the result of a search's query.
     private func takeResult(of query: ProviderQuery) {
         let search = query.search
-        guard case .over(let result) = query.end.take() else { preconditionFailure("the query has no result") }
+        var over: ProviderQuery.End?
+        swap(&over, &query.end)
+        guard case .over(let result) = consume over else { preconditionFailure("the query has no result") }
         search.spent = search.spent + query.cost
         switch result {
         case .success(let answer): end(search, with: .success(answer))

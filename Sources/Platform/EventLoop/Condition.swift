@@ -8,47 +8,36 @@
 /// condition belongs to the isolation of its owner. `Waiter` uses a lock instead, because any thread may wake its
 /// task.
 public struct Condition {
-    // Nearly all conditions have one waiter, which needs no extra storage. Further waiters are few, so an array
-    // suffices.
-    @usableFromInline var first: CheckedContinuation<Void, Never>?
-    @usableFromInline var others: [CheckedContinuation<Void, Never>] = []
+    /// The continuations of waiting tasks, the next one to resume first. Few tasks wait for the same condition.
+    @usableFromInline var waiters: [CheckedContinuation<Void, Never>] = []
 
     @inlinable
     public init() {}
 
     /// True while a task waits.
     @inlinable
-    public var isAwaited: Bool { first != nil }
+    public var isAwaited: Bool { !waiters.isEmpty }
 
     /// Adds the continuation of a waiting task, after all others.
     @inlinable
-    public mutating func add(_ waiter: CheckedContinuation<Void, Never>) {
-        if first == nil { first = waiter } else { others.append(waiter) }
-    }
+    public mutating func add(_ waiter: CheckedContinuation<Void, Never>) { waiters.append(waiter) }
 
     /// Adds the continuation of a waiting task, before all others.
     @inlinable
-    public mutating func addFirst(_ waiter: CheckedContinuation<Void, Never>) {
-        if let first { others.insert(first, at: 0) }
-        first = waiter
-    }
+    public mutating func addFirst(_ waiter: CheckedContinuation<Void, Never>) { waiters.insert(waiter, at: 0) }
 
     /// Resumes the task that has waited the longest, if any.
     @inlinable
     public mutating func signal() {
-        guard let waiter = first else { return }
-        first = others.isEmpty ? nil : others.removeFirst()
-        waiter.resume()
+        if isAwaited { waiters.removeFirst().resume() }
     }
 
     /// Resumes all tasks, in the order of their waiting.
     @inlinable
     public mutating func broadcast() {
-        guard let first else { return }
-        let others = others
-        self = Condition()
-        first.resume()
-        for waiter in others { waiter.resume() }
+        guard isAwaited else { return }
+        for waiter in waiters { waiter.resume() }
+        waiters.removeAll(keepingCapacity: true)
     }
 }
 

@@ -53,28 +53,33 @@ public struct SearchOutcome: Sendable, Hashable {
     public var triedProviders: [ProviderID]
     public var sessionID: String?
     @Boxed public var result: Swift.Result<Result, SearchError>
-    /// The time spent waiting for providers, over all attempts.
-    public var upstream: Duration
     /// The number of calls made for this request; 0 if no provider was called, or if another request's call was shared.
     public var attempts: Int
+    /// The time spent waiting for providers, over all attempts.
+    public var upstream: Duration
 
-    @inlinable
+    /// The code of the failure; `nil` for a success. Copies nothing of the result.
+    public var failure: SearchError.Code? {
+        if case .box(.failure(let error)) = _result { error.code } else { nil }
+    }
+}
+
+extension SearchOutcome {
+    // In an extension, so that it calls the implicit initializer: one of its own would copy the whole value (Swift 6.3).
     public init(
         requestID: String, operation: SearchOperation, provider: ProviderID? = nil,
         triedProviders: [ProviderID] = [], sessionID: String? = nil,
         result: Swift.Result<Result, SearchError>, upstream: Duration = .zero, attempts: Int = 0
     ) {
-        self.requestID = requestID
-        self.operation = operation
-        self.provider = provider
-        self.triedProviders = triedProviders
-        (self.sessionID, self.result, self.upstream, self.attempts) = (sessionID, result, upstream, attempts)
+        self.init(
+            requestID: requestID, operation: operation, provider: provider, triedProviders: triedProviders,
+            sessionID: sessionID, result: result, attempts: attempts, upstream: upstream)
     }
 
     /// Makes the outcome of a request without a provider's answer, because none was called or because its answer does not count.
-    public init(of request: SearchRequest, failedWith error: SearchError) {
+    public init(of request: borrowing SearchRequest, failedWith error: SearchError) {
         self.init(
             requestID: request.requestID, operation: request.operation, provider: request.provider.named,
-            sessionID: request.sessionID, result: .failure(error))
+            triedProviders: [], sessionID: request.sessionID, result: .failure(error), attempts: 0, upstream: .zero)
     }
 }

@@ -49,7 +49,10 @@ public struct SearchRequest: Sendable, Hashable {
     public var timeout: Duration?
     /// `nil` for a request without options, as most are.
     var optionsBox: SearchOptions.Box?
+}
 
+extension SearchRequest {
+    // In an extension, so that it calls the implicit initializer: one of its own would copy the whole value (Swift 6.3).
     /// Makes a request; omitted values have the contract's defaults. Check it with `validated()` before it is sent.
     public init(
         requestID: String, operation: SearchOperation = .search, provider: ProviderChoice = .auto,
@@ -57,21 +60,12 @@ public struct SearchRequest: Sendable, Hashable {
         keyword: String? = nil, language: String? = nil, openNow: Bool? = nil, limit: Int = defaultLimit,
         pageToken: String? = nil, placeID: String? = nil, sessionID: String? = nil, timeout: Duration? = nil
     ) {
-        self.requestID = requestID
-        self.operation = operation
-        self.provider = provider
-        self.category = category
-        self.location = location
-        self.radiusMeters = radiusMeters
-        self.keyword = keyword
-        self.language = language
-        self.openNow = openNow
-        self.limit = limit
-        (self.pageToken, self.placeID, self.sessionID, self.timeout) = (pageToken, placeID, sessionID, timeout)
+        self.init(
+            requestID: requestID, operation: operation, provider: provider, category: category, location: location,
+            radiusMeters: radiusMeters, keyword: keyword, language: language, openNow: openNow, limit: limit,
+            pageToken: pageToken, placeID: placeID, sessionID: sessionID, timeout: timeout, optionsBox: nil)
     }
-}
 
-extension SearchRequest {
     /// The members that only some searches need.
     public var options: SearchOptions {
         get { optionsBox?.options ?? SearchOptions() }

@@ -63,9 +63,10 @@ struct RequestMeters: Sendable {
     /// Counts an outcome.
     /// - Parameter wait: the time from the receipt of the request to its first call; `nil` if it made none.
     func countFinished(_ outcome: SearchOutcome, callWait wait: Duration?) {
-        switch outcome.result {
-        case .success: outcome.provider.map { completed[$0].increment() }
-        case .failure(let error): failed[error.code].increment()
+        if let code = outcome.failure {
+            failed[code].increment()
+        } else if let provider = outcome.provider {
+            completed[provider].increment()
         }
 
         if let wait { callWait.record(wait: wait) }

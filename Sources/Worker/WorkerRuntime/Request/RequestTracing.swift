@@ -3,7 +3,7 @@ internal import EventContract
 package import Tracing
 
 /// Starts the trace of each request.
-package struct RequestTracing: Sendable {
+package final class RequestTracing: Sendable {
     private let tracer: any Tracer
     private let consumerGroup: String
 
