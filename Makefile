@@ -23,6 +23,7 @@ OUTLINE := tools/outline/.venv
 
 # The program that checks in other languages run. LOCSEARCH=PROGRAM names one that is built already.
 BUILD_PROGRAM = $(if $(LOCSEARCH),,swift build --product locsearch $(SWIFT_FLAGS))
+BUILD_DEPLOYED = $(if $(LOCSEARCH),,build)
 PROGRAM = $(or $(LOCSEARCH),"$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch")
 
 # A virtual environment for each folder that has a requirements.txt. `SETUP` is what tools/setup is asked for, `ALSO` installs
@@ -242,14 +243,14 @@ check-alerts: $(MONITORING)/ok ## Tests the alert rules and that one cause is on
 	$(MONITORING)/bin/python ops/prometheus/check_test.py
 	$(MONITORING)/bin/python ops/prometheus/check.py
 
-check-experiments: build $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
+check-experiments: $(BUILD_DEPLOYED) $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
 
 check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with OpenTelemetry's own packages
 	$(BUILD_PROGRAM)
 	LOCSEARCH=$(PROGRAM) $(TRACING)/bin/python ops/tracing/check.py
 
-experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
+experiments: $(BUILD_DEPLOYED) $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
 
 SIZES := size-fleet-topic size-budgets size-dead-letters size-http-routes size-partitions size-expiries size-tenants
@@ -261,8 +262,8 @@ fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of t
 
 # The program is the one that is deployed, because that one meets the input. A surface that is named in SURFACES gets as many
 # inputs as the others do.
-fuzz-surfaces: build $(EXPERIMENTS)/ok ## Feeds hostile input to real processes by every way in; SEED=, INPUTS=, SURFACES=, or REPLAY=FILE
-	LOCSEARCH=$(CURDIR)/.build/release/locsearch ops/fuzz/run --seed $(or $(SEED),1) --inputs $(or $(INPUTS),10000) \
+fuzz-surfaces: $(BUILD_DEPLOYED) $(EXPERIMENTS)/ok ## Feeds hostile input to real processes by every way in; SEED=, INPUTS=, SURFACES=, or REPLAY=FILE
+	LOCSEARCH=$(or $(LOCSEARCH),$(CURDIR)/.build/release/locsearch) ops/fuzz/run --seed $(or $(SEED),1) --inputs $(or $(INPUTS),10000) \
 	  $(if $(SURFACES),--surfaces '$(SURFACES)') $(if $(REPLAY),--replay $(REPLAY))
 
 check-fuzz: $(EXPERIMENTS)/ok ## Tests that fuzz-surfaces sees a program that ends, hangs or grows, and finds the input
