@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from chart import documents
 
 WORKFLOWS = ".github/workflows/"
 # What runs with a token of the repository, whatever the change that triggers it holds.
@@ -40,11 +40,11 @@ def load(root: Path) -> Hosting:
         executables={name for name in files if os.access(root / name, os.X_OK)},
         targets=set(re.findall(r"^([a-z][\w-]*):(?!=)", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)),
         workflows={
-            name: yaml.safe_load((root / name).read_text(encoding="utf-8"))
+            name: next(documents((root / name).read_text(encoding="utf-8")))
             for name in sorted(files)
             if name.startswith(WORKFLOWS)
         },
-        dependabot=yaml.safe_load((root / ".github/dependabot.yml").read_text(encoding="utf-8")),
+        dependabot=next(documents((root / ".github/dependabot.yml").read_text(encoding="utf-8"))),
         owners=(root / ".github/CODEOWNERS").read_text(encoding="utf-8"),
     )
 

@@ -1,5 +1,6 @@
 """What the rules look at: the files that operators use, read once and taken apart."""
 
+import functools
 import os
 import re
 import subprocess
@@ -8,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import chart
-import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 KUBERNETES = ROOT / "ops/kubernetes"
@@ -39,6 +39,7 @@ class Files:
     shutdown_grace: int  # seconds
 
 
+@functools.cache
 def build_overlay(name: str, kubectl: str) -> str:
     """Returns the objects of an overlay as YAML."""
     if name in CHARTS:
@@ -81,8 +82,8 @@ def load(overlays: dict[str, str]) -> Files:
     assert version, "Sources/Commands/locsearch/Version.swift names no version"
     return Files(
         texts=texts,
-        compose=yaml.safe_load(texts["compose.yaml"]),
-        overlays={name: [part for part in yaml.safe_load_all(text) if part] for name, text in overlays.items()},
+        compose=next(chart.documents(texts["compose.yaml"])),
+        overlays={name: [part for part in chart.documents(text) if part] for name, text in overlays.items()},
         dockerfile=texts["ops/image/Dockerfile"],
         unit=texts["ops/systemd/locsearch-worker@.service"],
         version=version[1],

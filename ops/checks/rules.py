@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import jsonschema
-import yaml
+from chart import documents
 from operator_files import ROOT, Files, is_ours, pods
 
 # What may follow worker.shutdownGrace at the end: transactions 5 s, leaving the group 10 s, flushing 5 s, the admin
@@ -93,7 +93,7 @@ def settings_in_config_maps_exist(files: Files) -> Iterator[str]:
     for overlay, objects in files.overlays.items():
         for thing in objects:
             if thing["kind"] == "ConfigMap" and "worker.yaml" in thing["data"]:
-                for name in names(yaml.safe_load(thing["data"]["worker.yaml"])):
+                for name in names(next(documents(thing["data"]["worker.yaml"]))):
                     # Each provider has the settings of providers.default.
                     if PROVIDER.sub("providers.default.", name) not in files.settings:
                         yield f"overlay {overlay}, worker.yaml: {name} is no setting"

@@ -21,14 +21,14 @@ def rendered(values: dict[str, Any], name: str = "locsearch") -> dict[str, dict]
     """Returns the objects of a release by kind and name."""
     with helm_python.Chart.load(chart.CHART) as loaded:
         texts = loaded.render(values, name=name, namespace="location-search").values()
-    objects = [thing for text in texts for thing in yaml.safe_load_all(text) if thing]
+    objects = [thing for text in texts for thing in chart.documents(text) if thing]
     return {f"{thing['kind']} {thing['metadata']['name']}": thing for thing in objects}
 
 
 @pytest.fixture(scope="module")
 def both() -> tuple[list[dict], list[dict]]:
     overlay, own = (operator_files.build_overlay(name, KUBECTL) for name in ("production", "chart"))
-    return list(yaml.safe_load_all(overlay)), list(yaml.safe_load_all(own))
+    return list(chart.documents(overlay)), list(chart.documents(own))
 
 
 def thing(objects: list[dict], kind: str, name: str) -> dict:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import chart
 import operator_files
 import pytest
 import yaml
@@ -41,7 +42,7 @@ CASES: dict[str, tuple[dict[str, int], int | None, int | None]] = {
 
 @pytest.fixture(scope="module", params=["production", "chart"])
 def queries(request: pytest.FixtureRequest) -> dict[str, str]:
-    objects = yaml.safe_load_all(operator_files.build_overlay(request.param, KUBECTL))
+    objects = chart.documents(operator_files.build_overlay(request.param, KUBECTL))
     [scaled] = [thing for thing in objects if thing["kind"] == "ScaledObject"]
     return {trigger["name"]: trigger["metadata"]["query"] for trigger in scaled["spec"]["triggers"]}
 
