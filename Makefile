@@ -234,7 +234,7 @@ dashboard-picture: build $(EXPERIMENTS)/ok $(MONITORING)/ok ## Runs two workers 
 
 check-alerts: $(MONITORING)/ok ## Tests the alert rules and that one cause is one page, and checks that rules, dashboard, runbooks and metrics fit together
 	tools/with-prometheus promtool check rules ops/prometheus/alerts.yaml
-	tools/with-prometheus promtool test rules ops/prometheus/alerts_test.yaml
+	tools/with-prometheus promtool test rules ops/prometheus/alerts_test.yaml ops/prometheus/alerts_hours_test.yaml
 	tools/with-prometheus $(MONITORING)/bin/python ops/prometheus/fleets_test.py
 	@tools/setup alerts
 	amtool check-config ops/prometheus/alertmanager.yaml

@@ -5,7 +5,8 @@
 
 - Each alert has a severity, a summary, a description, and the address of its own page in docs/runbooks, which exists.
 - Each page there belongs to an alert, and its first word after the heading says the alert's severity.
-- Each alert is seen to fire and to clear in alerts_test.yaml, and is provoked by the experiment `alerts`.
+- Each alert is seen to fire and to clear in alerts_test.yaml or alerts_hours_test.yaml, and is provoked by the
+  experiment `alerts`.
 - Each metric that an alert or a panel asks for is in docs/metrics.md.
 - Alertmanager holds back alerts that there are. It holds back LocsearchNoWorker never, no page for a ticket, and no
   alert for one that this alert holds back.
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import yaml
 
+TESTS = ("alerts_test.yaml", "alerts_hours_test.yaml")
 NOT_OURS = {"up", "ALERTS"}  # Prometheus itself makes these.
 TEXT = re.compile(r'"[^"]*"')
 LABELS = re.compile(r"\{[^}]*\}|\b(?:by|on|group_left|group_right|without|ignoring)\s*\([^)]*\)")
@@ -69,9 +71,9 @@ def page_problems(alerts: list[dict], folder: Path):
             yield f"docs/runbooks/README.md: no line for {name} with severity {severities[name]}"
 
 
-def test_problems(alerts: list[dict], tests: dict, experiment: str):
+def test_problems(alerts: list[dict], tests: list[dict], experiment: str):
     seen: dict[str, set[str]] = {}
-    for test in tests["tests"]:
+    for test in tests:
         for check in test.get("promql_expr_test", []):
             if asked := re.fullmatch(r'count\(ALERTS\{alertname="(\w+)", alertstate="firing"\}\)', check["expr"]):
                 # A test that ends quiet, after it was firing, has seen the alert clear.
@@ -84,7 +86,7 @@ def test_problems(alerts: list[dict], tests: dict, experiment: str):
     for alert in alerts:
         for state in ("fires", "clears"):
             if state not in seen.get(alert["alert"], set()):
-                yield f"{alert['alert']}: no test in alerts_test.yaml sees that it {state}"
+                yield f"{alert['alert']}: no test sees that it {state}"
         if f'"{alert["alert"]}"' not in experiment:
             yield f"{alert['alert']}: the experiment `alerts` does not provoke it"
 
@@ -148,7 +150,7 @@ def problems_of(top: Path) -> list[str]:
         return yaml.load((top / name).read_text(), yaml.CSafeLoader)  # The fast one, written in C.
 
     alerts = alerts_of(parsed("ops/prometheus/alerts.yaml"))
-    tests = parsed("ops/prometheus/alerts_test.yaml")
+    tests = [test for name in TESTS for test in parsed(f"ops/prometheus/{name}")["tests"]]
     dashboard = json.loads((top / "ops/grafana/dashboard.json").read_text())
     experiment = (top / "ops/experiments/experiments/alerts.py").read_text()
     reference = (top / "docs/metrics.md").read_text()

@@ -3,9 +3,9 @@
 
     tools/with-prometheus ops/grafana/.venv/bin/python ops/prometheus/fleets_test.py
 
-Each test of alerts_test.yaml is one fleet in trouble. It runs again beside four others, and must come to the same
-result: a healthy and a paused fleet in its namespace under other jobs, and the same two in other namespaces under its
-own job, instance and group. The query by which KEDA scales has its test here, too.
+Each test of alerts_test.yaml and alerts_hours_test.yaml is one fleet in trouble. It runs again beside four others, and
+must come to the same result: a healthy and a paused fleet in its namespace under other jobs, and the same two in other
+namespaces under its own job, instance and group. The query by which KEDA scales has its test here, too.
 """
 
 import re
@@ -16,6 +16,7 @@ import unittest
 from pathlib import Path
 
 import yaml
+from check import TESTS
 
 HERE = Path(__file__).resolve().parent
 SCALED_OBJECT = HERE.parent / "kubernetes/components/scale-on-backlog/scaled-object.yaml"
@@ -124,7 +125,8 @@ def beside_others(test: dict) -> dict:
 def promtool(folder: str, tests: list[dict], rules: list[str]) -> str:
     """Returns what promtool says against the tests; empty where it has nothing to say."""
     file = Path(folder) / "test.yaml"
-    file.write_text(yaml.safe_dump({"rule_files": rules, "evaluation_interval": "1m", "tests": tests}))
+    written = {"rule_files": rules, "evaluation_interval": tests[0]["interval"], "tests": tests}
+    file.write_text(yaml.dump(written, Dumper=yaml.CSafeDumper))
     done = subprocess.run(["promtool", "test", "rules", file], capture_output=True, text=True, cwd=folder)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
@@ -137,7 +139,8 @@ class FleetsTest(unittest.TestCase):
 
     def test_other_fleets_change_no_alert(self) -> None:
         shutil.copy(HERE / "alerts.yaml", self.folder)
-        for test in yaml.safe_load((HERE / "alerts_test.yaml").read_text())["tests"]:
+        files = [yaml.load((HERE / name).read_text(), yaml.CSafeLoader) for name in TESTS]
+        for test in [test for file in files for test in file["tests"]]:
             if test["name"] not in NO_NEIGHBOURS:
                 with self.subTest(test["name"]):
                     self.assertEqual(promtool(self.folder, [beside_others(test)], ["alerts.yaml"]), "")
