@@ -86,10 +86,11 @@ test-tansu: setup-tests $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on 
 test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
+# The files begin in the order of their names, so that test_demo.py and test_faults.py, which wait longest, do not begin last.
 test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser; ARGS='-k restart' runs some
 	@tools/setup browser
 	$(BUILD_PROGRAM)
-	LOCSEARCH=$(PROGRAM) $(BROWSER)/bin/pytest -q -p no:cacheprovider -n 3 --dist loadfile Tests/Browser $(ARGS)
+	LOCSEARCH=$(PROGRAM) $(BROWSER)/bin/pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder Tests/Browser $(ARGS)
 
 outline: $(OUTLINE)/ok ## Writes the outline of land and lakes for the console's map anew
 	$(OUTLINE)/bin/python tools/outline/make.py Sources/Console/Console/Page/outline.json

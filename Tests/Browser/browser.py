@@ -173,7 +173,7 @@ class Window:
         """Returns the first true value of `condition`. What is drawn anew in the middle of a look is looked at
         again.
         """
-        end = time.monotonic() + within
+        began = time.monotonic()
         problem = ""
         while True:
             try:
@@ -181,9 +181,11 @@ class Window:
                     return value
             except NOT_YET as exception:
                 problem = f" ({exception.msg})"
-            if time.monotonic() > end:
+            waited = time.monotonic() - began
+            if waited > within:
                 raise AssertionError(f"waited {within:.0f} s for {what}{problem}; the page says: {self.said()}")
-            time.sleep(0.03)
+            # A look takes 10 ms of four processes' time, so the longer the wait, the rarer the looks.
+            time.sleep(min(max(0.03, waited / 10), 0.3))
 
     def wait_for_value(self, look, expected, what: str) -> None:
         """Waits until a look gives what is expected, and tells what it gave last when that never comes."""
