@@ -1,5 +1,5 @@
-package import EventContract
-package import Kafka
+internal import EventContract
+internal import Kafka
 
 /// The records that are published for one request. A class, so that passing it through async frames copies one pointer.
 final class OutgoingOutcome: Sendable {
