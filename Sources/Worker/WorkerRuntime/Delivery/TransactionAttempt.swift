@@ -13,13 +13,6 @@ struct TransactionAttempt {
         let handedOver: Instant
     }
 
-    /// The times at which the brokers had completed each step, for the metrics.
-    struct Times {
-        /// All records were acknowledged by then; their order is unknown.
-        var confirmed: Instant
-        var committed: Instant
-    }
-
     /// The reason for aborting when a partition was revoked before its offsets were sent.
     static let partitionsWereRevoked = KafkaError(
         .abortable, "partitions of the transaction were revoked before its offsets were sent")
@@ -38,9 +31,9 @@ struct TransactionAttempt {
     /// `true` from the first call to commit until it is answered. Without an answer, it is unknown whether the
     /// transaction has taken effect.
     private(set) var isCommitting = false
-    /// `nil` until the transaction is committed.
-    private(set) var times: Times?
+    /// The times at which all records were acknowledged, in unknown order, and the commit was; `nil` until then.
     private var confirmed: Instant?
+    private(set) var committed: Instant?
 
     /// - Parameter batch: empty to commit offsets only.
     init(_ batch: [ReadyOutcomes.Entry], offsets: [AssignedPartition: CommittedOffset], loop: EventLoop) {
@@ -89,7 +82,7 @@ struct TransactionAttempt {
         do throws(KafkaError) {
             try await sink.commitTransaction()
             isCommitting = false
-            times = Times(confirmed: confirmed ?? loop.now, committed: loop.now)
+            committed = loop.now
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
                 guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event?.topic else {
@@ -103,14 +96,17 @@ struct TransactionAttempt {
         }
     }
 
+    /// The time from the first record to the last acknowledgement; `nil` without records.
+    var publishingTime: Duration? { confirmed.flatMap { sent.first?.handedOver.duration(to: $0) } }
+
     /// Counts a committed transaction and its records. All records count as acknowledged at the same time, because
     /// their own times are not known.
     func count(in meters: KafkaMeters) {
-        guard let times else { return }
+        guard let confirmed, let committed else { return }
 
-        meters.countCommit(of: nextOffsets.keys, after: times.confirmed.duration(to: times.committed))
+        meters.countCommit(of: nextOffsets.keys, after: confirmed.duration(to: committed))
         for record in sent {
-            meters.countConfirmed(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
+            meters.countConfirmed(by: record.kind, after: record.handedOver.duration(to: confirmed))
             if record.kind == .deadLetters { meters.countDeadLetter() }
         }
     }

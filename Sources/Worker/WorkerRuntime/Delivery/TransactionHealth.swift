@@ -61,15 +61,26 @@ final class TransactionHealth {
 
     /// Records that all partitions of the failed transactions were revoked.
     func noteNothingIsLeft() {
-        if problem != nil {
-            log.info("the uncommitted partitions were revoked: intake resumes")
-        }
+        if problem != nil { log.info("the uncommitted partitions were revoked: intake resumes") }
         failing = nil
     }
 
     func noteSuccess() {
         if problem != nil { log.info("transactions are committed again: intake resumes") }
         failing = nil
+    }
+}
+
+/// The pause between two transactions, in which outcomes gather.
+///
+/// The coordinator answers a commit before it has marked the partitions, and until then refuses those of the next
+/// transaction (CONCURRENT_TRANSACTIONS). librdkafka retries after 20 ms, which delays all its outcomes.
+struct TransactionPause {
+    private(set) var time = Duration.milliseconds(1)
+
+    /// Doubles the pause, up to 16 ms, if librdkafka may have retried. Otherwise shortens it by 1 %, down to 1 ms.
+    mutating func adapt(after publishing: Duration) {
+        time = publishing < .milliseconds(20) ? max(time * 0.99, .milliseconds(1)) : min(time * 2, .milliseconds(16))
     }
 }
 

@@ -19,13 +19,6 @@ internal import Logging
 final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     /// The time for committing outcomes that are ready at the end of the worker's grace period.
     static let timeAfterGrace = Duration.seconds(3)
-    /// The shortest time from the start of one transaction to the next, in which outcomes gather. A transaction costs
-    /// four round trips to the brokers, whatever its size.
-    private static let shortestInterval = Duration.milliseconds(10)
-    /// The pause after a commit. The coordinator answers a commit before it has marked the partitions, and until then
-    /// refuses those of the next transaction (CONCURRENT_TRANSACTIONS). librdkafka would then wait 20 ms before its
-    /// retry, and delay all outcomes of that transaction.
-    static let shortestRest = Duration.milliseconds(5)
     /// The pauses between retries of failed transactions double from the first of these to the second.
     static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
 
@@ -50,6 +43,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     private struct LoopWait {
         var isDue = false
         var condition = Condition()
+        var pause = TransactionPause()
     }
 
     init(
@@ -200,10 +194,8 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
             }
 
             loopWait.isDue = false
-            let begin = loop.now
             try await commitReady()
-            let next = max(begin + Self.shortestInterval, loop.now + Self.shortestRest)
-            if !phase.isFinishing { await loop.pause(loop.now.duration(to: next)) }
+            if !phase.isFinishing { await loop.pause(loopWait.pause.time) }
         }
     }
 
@@ -238,6 +230,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
             settle(entry, isDelivered: true)
         }
         attempt.count(in: meters.kafka)
+        if let time = attempt.publishingTime { loopWait.pause.adapt(after: time) }
 
         health.noteSuccess()
         ready.clearSuspicions()

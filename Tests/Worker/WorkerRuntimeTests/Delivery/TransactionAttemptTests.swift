@@ -39,7 +39,7 @@ struct TransactionAttemptTests {
         let (attempt, failure) = try await run(["a", "b"])
 
         #expect(failure == nil)
-        #expect(attempt.times != nil)
+        #expect(attempt.committed != nil)
         #expect(await sink.written.map(\.text) == ["a", "b"])
         #expect(await sink.transactionOffsets == [TopicPartition("requests", 0): 2])
     }
@@ -56,6 +56,16 @@ struct TransactionAttemptTests {
         await #expect(throws: Self.tooLarge) { try await sink.confirm(attempt.sent[1].receipt) }
         let purged = await #expect(throws: KafkaError.self) { try await sink.confirm(attempt.sent[2].receipt) }
         #expect(purged?.isTopicRefusal == false)
+    }
+
+    @Test func `The pause between transactions grows after slow ones and shrinks again`() {
+        var pause = TransactionPause()
+        let shortest = pause.time
+        for _ in 0..<5 { pause.adapt(after: .milliseconds(20)) }
+        #expect(pause.time == .milliseconds(16))
+
+        for _ in 0..<300 { pause.adapt(after: .milliseconds(19)) }
+        #expect(pause.time == shortest)
     }
 
     @Test func `A transaction whose records are not confirmed has stalled`() async throws {
