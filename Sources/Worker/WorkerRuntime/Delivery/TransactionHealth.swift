@@ -71,16 +71,16 @@ final class TransactionHealth {
     }
 }
 
-/// The pause between two transactions, in which outcomes gather.
-///
-/// The coordinator answers a commit before it has marked the partitions, and until then refuses those of the next
-/// transaction (CONCURRENT_TRANSACTIONS). librdkafka retries after 20 ms, which delays all its outcomes.
+/// The pause between two transactions. The coordinator answers a commit before it has marked the partitions, and until
+/// then refuses those of the next transaction (CONCURRENT_TRANSACTIONS). librdkafka retries after 20 ms, which delays all
+/// its outcomes.
 struct TransactionPause {
     private(set) var time = Duration.milliseconds(1)
 
-    /// Doubles the pause, up to 16 ms, if librdkafka may have retried. Otherwise shortens it by 1 %, down to 1 ms.
+    /// Adds 1 ms, up to 8 in all, if librdkafka may have retried. Otherwise shortens the pause by 1 %, down to 1 ms.
     mutating func adapt(after publishing: Duration) {
-        time = publishing < .milliseconds(20) ? max(time * 0.99, .milliseconds(1)) : min(time * 2, .milliseconds(16))
+        let isSlow = publishing >= .milliseconds(20)
+        time = isSlow ? min(time + .milliseconds(1), .milliseconds(8)) : max(time * 0.99, .milliseconds(1))
     }
 }
 

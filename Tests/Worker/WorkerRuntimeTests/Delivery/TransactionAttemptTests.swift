@@ -61,8 +61,8 @@ struct TransactionAttemptTests {
     @Test func `The pause between transactions grows after slow ones and shrinks again`() {
         var pause = TransactionPause()
         let shortest = pause.time
-        for _ in 0..<5 { pause.adapt(after: .milliseconds(20)) }
-        #expect(pause.time == .milliseconds(16))
+        for _ in 0..<10 { pause.adapt(after: .milliseconds(20)) }
+        #expect(pause.time == .milliseconds(8))
 
         for _ in 0..<300 { pause.adapt(after: .milliseconds(19)) }
         #expect(pause.time == shortest)
