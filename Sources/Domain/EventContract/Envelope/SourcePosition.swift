@@ -51,13 +51,6 @@ extension ConsumerRecord {
 
     /// The record's timestamp; `nil` if it has none.
     public var time: WallTime? { timestamp.map { WallTime(milliseconds: $0) } }
-
-    /// The `source` of the event, which identifies its sender. `nil` if the record has none, such as bare JSON.
-    package var producer: String? {
-        var reader = RequestReader(EventAttributes(headers))
-        try? reader.read(value)
-        return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
-    }
 }
 
 /// A record's position as written to headers (`source-topic`, `source-partition`, `source-offset`) and to an event's id.

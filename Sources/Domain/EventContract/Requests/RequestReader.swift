@@ -215,3 +215,12 @@ struct RequestReader {
             expected: "text of 1 to 128 characters, because requestId is missing")
     }
 }
+
+extension ConsumerRecord {
+    /// The `source` of the event, which identifies its sender. `nil` if the record has none, such as bare JSON.
+    package var producer: String? {
+        var reader = RequestReader(EventAttributes(headers))
+        try? reader.read(value)
+        return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}
