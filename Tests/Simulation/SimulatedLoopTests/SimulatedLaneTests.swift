@@ -15,7 +15,7 @@ import Testing
             #expect(commits.count == begins.count && commits.count > 3)
             // The last one may follow at once: the lane is draining.
             let rests = zip(commits, begins.dropFirst()).dropLast().map { $1 - $0 }
-            #expect(rests.allSatisfy { $0 >= .milliseconds(5) }, "\(rests)")
+            #expect(rests.allSatisfy { $0 >= .milliseconds(1) }, "\(rests)")
         }
     }
 
