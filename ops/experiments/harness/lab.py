@@ -246,17 +246,18 @@ class Lab:
         will say lost), or when nothing came for `idle` seconds."""
         end, last, moved = time.monotonic() + within, self.recorder.finished, time.monotonic()
         while time.monotonic() < end:
-            self.sender.flush(0.1)
+            left = self.sender.unacknowledged(0.1)
             done = self.recorder.finished
-            if self.recorder.sent and done >= self.recorder.sent - self._needless():
+            if not left and self.recorder.sent and done >= self.recorder.sent - self._needless():
                 return True
             if self.fleet and any(not w.alive for w in list(self.fleet.workers.values())):
                 self.fleet.shares()  # This raises an error that names the worker and its last words.
             if done != last:
                 last, moved = done, time.monotonic()
             elif idle and time.monotonic() - moved > idle:
-                return False
+                break
             time.sleep(0.1)
+        self.sender.flush(0.1)
         return False
 
     def _needless(self) -> int:

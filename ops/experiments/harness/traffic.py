@@ -157,9 +157,13 @@ class Sender:
         thread.start()
         return thread
 
+    def unacknowledged(self, within: float) -> int:
+        """Waits for acknowledgements, and returns how many are still missing."""
+        return self._producer.flush(within)
+
     def flush(self, within: float = 60) -> None:
-        if left := self._producer.flush(within):
-            self.recorder.problem(f"{left} requests were not acknowledged within {within:.0f} s")
+        if left := self.unacknowledged(within):
+            self.recorder.problem(f"{left} requests were not acknowledged within {within:g} s")
 
 
 class Reader(threading.Thread):
