@@ -70,9 +70,7 @@ public final class SearchWorker: SearchExecutor {
     /// Takes the result of a search's query.
     private func takeResult(of query: ProviderQuery) {
         let search = query.search
-        var over: ProviderQuery.End?
-        swap(&over, &query.end)
-        guard case .over(let result) = consume over else { preconditionFailure("the query has no result") }
+        guard case .over(let result) = query.end.take() else { preconditionFailure("the query has no result") }
         search.spent = search.spent + query.cost
         switch result {
         case .success(let answer): end(search, with: .success(answer))

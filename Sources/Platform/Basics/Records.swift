@@ -80,7 +80,8 @@ public struct ProducerRecord: Sendable, Hashable {
 }
 
 extension ProducerRecord {
-    // In an extension, so that it calls the implicit initializer: one of its own would copy the whole value (Swift 6.3).
+    // In an extension, where it can call the implicit initializer. Swift 6.3 copies the whole value in an explicit one
+    // that is part of the declaration.
     public init(
         topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = [],
         timestamp: Int64? = nil

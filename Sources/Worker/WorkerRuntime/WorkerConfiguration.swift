@@ -29,6 +29,7 @@ package struct WorkerConfiguration: Sendable, Hashable {
         /// The names of the topics that the worker reads, then of those to which it writes outcomes.
         package var all: [String] { requestTopics.map(\.name) + [results, errors, deadLetters] }
 
+        /// Makes an encoder that addresses outcomes to these topics.
         func outcomeEncoder(seed: UInt64) -> OutcomeEncoder {
             OutcomeEncoder(seed: seed, results: results, errors: errors)
         }

@@ -124,9 +124,7 @@ struct ConsoleFeed: Sendable {
     private func isRequest(_ record: ConsumerRecord) -> Bool { requestTopics.contains(record.partition.id.topic) }
 
     private func takeRequest(_ record: ConsumerRecord) {
-        guard let decoded = try? decoder.decode(record), let time = decoded.envelope.time else {
-            return
-        }
+        guard let decoded = try? decoder.decode(record), let time = decoded.envelope.time else { return }
         store.dispatch(.requested(decoded.request, at: time))
     }
 }

@@ -36,7 +36,7 @@ enum StatusText {
         return words + (report.problem.map { ": \($0)" } ?? "") + silence(of: report.workers)
     }
 
-    /// Counts the workers of `console.workers` that do not answer. Otherwise nobody notices once others have taken over.
+    /// Counts the workers of `console.workers` that do not answer. Without it, a loss shows only until others take over.
     private static func silence(of workers: PipelineReport.Workers?) -> String {
         guard let workers, workers.areNamed, workers.answering > 0, workers.answering < workers.asked else { return "" }
         return "; \(workers.asked - workers.answering) of \(workers.asked) workers without an answer"

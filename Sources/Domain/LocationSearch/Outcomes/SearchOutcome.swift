@@ -65,7 +65,8 @@ public struct SearchOutcome: Sendable, Hashable {
 }
 
 extension SearchOutcome {
-    // In an extension, so that it calls the implicit initializer: one of its own would copy the whole value (Swift 6.3).
+    // In an extension, where it can call the implicit initializer. Swift 6.3 copies the whole value in an explicit one
+    // that is part of the declaration.
     public init(
         requestID: String, operation: SearchOperation, provider: ProviderID? = nil,
         triedProviders: [ProviderID] = [], sessionID: String? = nil,

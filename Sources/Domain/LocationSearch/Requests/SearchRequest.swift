@@ -52,7 +52,8 @@ public struct SearchRequest: Sendable, Hashable {
 }
 
 extension SearchRequest {
-    // In an extension, so that it calls the implicit initializer: one of its own would copy the whole value (Swift 6.3).
+    // In an extension, where it can call the implicit initializer. Swift 6.3 copies the whole value in an explicit one
+    // that is part of the declaration.
     /// Makes a request; omitted values have the contract's defaults. Check it with `validated()` before it is sent.
     public init(
         requestID: String, operation: SearchOperation = .search, provider: ProviderChoice = .auto,

@@ -34,7 +34,7 @@ final class RequestInProgress: TakenRequest {
     /// True once the outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
 
-    /// What is known of the request since its record was taken.
+    /// The facts about a request that are known once its record is taken.
     struct Taken {
         let at: Instant
         /// The class and tenant by which the request waits. Unlike those of its calls, they never change.
