@@ -161,6 +161,10 @@ struct MetricsTests {
         try await WorkerHarness.run(Self.settings) { harness in
             try await harness.sendTogether(Self.hostileRecords(0..<9_000))
             try await Self.everythingIsDone(9_000, in: harness)
+            try await eventually("librdkafka has reported its statistics", within: .seconds(60)) {
+                let brokers = try await Self.metrics(of: harness).families["locsearch_broker_rtt_p99_seconds"]
+                return Set(brokers?.samples.compactMap { $0.labels["client"] } ?? []).count == 2
+            }
             let before = try await Self.metrics(of: harness)
             try await harness.sendTogether(Self.hostileRecords(9_000..<10_000))
             try await Self.everythingIsDone(10_000, in: harness)

@@ -15,7 +15,7 @@ import WorkerRuntime
 /// Assembles the lanes of a process from settings.
 struct WorkerAssembly: Sendable {
     /// The interval of librdkafka's statistics, which the metrics use. It is below the usual interval of scrapes.
-    private static let statisticsInterval = Duration.seconds(5)
+    private static let statisticsInterval = Duration.seconds(15)
 
     /// The process's API keys, shared by all lanes.
     let keys: ProviderKeys
