@@ -42,7 +42,7 @@ enum LaneBenchmark {
         let searches = SearchWorker(
             concurrency: configuration.concurrency, clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop),
             random: loop.random)
-        let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 1))
+        let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 1), on: loop)
         let sink = BenchmarkSink(awaiting: course == .waitAndAreRevoked ? 0 : count, on: loop)
         let source = BenchmarkSource(count: count, as: course, loop: loop)
         let lines = BenchmarkLines()

@@ -1,4 +1,5 @@
 internal import Basics
+import EventLoop
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
@@ -19,23 +20,33 @@ enum ProviderBenchmark {
         }
     }
 
-    static func hotpepper(answering answer: HTTPResponse) -> HotpepperService {
+    /// - Parameter loop: calls end in its next iteration; `nil`: at once.
+    static func hotpepper(answering answer: HTTPResponse, on loop: EventLoop? = nil) -> HotpepperService {
         HotpepperService(
-            http: CannedHTTP(answer: answer),
+            http: CannedHTTP(answer: answer, loop: loop),
             configuration: ProviderConfiguration(
                 baseURL: "https://webservice.recruit.co.jp", apiKey: "0123456789abcdef"))
     }
 }
 
-/// Returns the same answer to every call, after one suspension, because calls suspend for a provider too.
+/// Returns the same answer to every call.
 struct CannedHTTP: HTTPSending {
-    let answer: HTTPResponse
+    private struct Call: Cancellable {
+        func cancel() {}
+    }
 
-    func send(
+    let answer: HTTPResponse
+    let loop: EventLoop?
+
+    func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
-        await Task.yield()
-        receive(answer)
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)? {
+        guard let loop else {
+            end(.success(answer))
+            return nil
+        }
+        loop.schedule(at: .now) { end(.success(answer)) }
+        return Call()
     }
 }

@@ -12,11 +12,7 @@ public actor SearchActor {
     private let make: @Sendable () -> SearchWorker
     private var searches: [ProviderSearch] = []
 
-    private lazy var worker: SearchWorker = {
-        let worker = make()
-        worker.startTask = { [time] in Task.immediate(executorPreference: time) { await self.makeNextCall() } }
-        return worker
-    }()
+    private lazy var worker: SearchWorker = make()
 
     public init(
         _ time: VirtualTime, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
@@ -30,15 +26,13 @@ public actor SearchActor {
         }
     }
 
-    private func makeNextCall() async { await worker.makeNextCall() }
-
     // MARK: - From the test's thread
 
     /// Calls the worker.
     public nonisolated func enter<T: Sendable>(_ body: (SearchWorker) throws -> T) rethrows -> T {
         // Safe, because the test's thread is the actor's, too.
         nonisolated(unsafe) let body = body
-        return try assumeIsolated { try unsafe body($0.worker) }
+        return try VirtualTime.$current.withValue(time) { try assumeIsolated { try unsafe body($0.worker) } }
     }
 
     public nonisolated var statuses: [ProviderStatus] { enter(\.statuses) }
@@ -54,7 +48,7 @@ public actor SearchActor {
                 request, at: candidates, by: actor.worker, before: deadline, lifetime: lifetime, context: context,
                 then: { new in report.value.withLock { $0 = new } })
             actor.searches.append(search)
-            search.begin()
+            VirtualTime.$current.withValue(time) { search.begin() }
             return actor.searches.count - 1
         }
         time.settle()

@@ -18,6 +18,9 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper, Monoto
         var waiting: [UnownedJob] = []
         var total = 0
     }
+    /// The virtual time that runs the current job or timer, for stand-ins that a worker calls.
+    @TaskLocal public static var current: VirtualTime?
+
     private let jobs = Mutex(Jobs())
     // Used on the thread of `run` only.
     private nonisolated(unsafe) var timers = Heap<Timer>()
@@ -117,6 +120,10 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper, Monoto
     /// - Returns: whether the condition holds.
     @discardableResult
     public func run(for duration: Duration, until condition: () -> Bool = { false }) -> Bool {
+        Self.$current.withValue(self) { runInside(for: duration, until: condition) }
+    }
+
+    private func runInside(for duration: Duration, until condition: () -> Bool) -> Bool {
         let end = now + duration
         settle()
         while !condition() {

@@ -184,40 +184,54 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
         return isText ? .textSearchPro : .nearbySearchPro
     }
 
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        let priceClass = priceClass(of: request, followUp: followUp)
+    func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
+        let (priceClass, keyword) = (priceClass(of: request, followUp: followUp), request.keyword ?? "")
         provider.begin(by: member, as: priceClass)
-        defer { provider.end(by: member, as: priceClass) }
         let left = deadline.remaining(at: loop.now)
-
         let day = FleetWorld.dayOfBudget(at: loop.wallNow)
-        switch provider.take(request.keyword ?? "", as: priceClass, of: member, on: loop, on: day) {
-        case .after(let time, let failure) where .seconds(time) < left:
-            await sleep(.seconds(time))
-            if let failure {
-                if let pause = failure.retryAfter, !Task.isCancelled {
-                    provider.notePause(of: loop, by: id, for: pause)
-                }
-                throw failure
+        let answer = provider.take(keyword, as: priceClass, of: member, on: loop, on: day)
+
+        let call = SimulatedCall(on: loop) { isCancelled in
+            guard !isCancelled, case .after(let time, let failure) = answer, .seconds(time) < left else {
+                provider.end(by: member, as: priceClass)
+                return end(.failure(.timedOut))
             }
-            if let keyword = request.keyword, provider.isPoison(keyword), !Task.isCancelled { await crash(by: keyword) }
-            return .answer(provider.answer(to: request.keyword ?? ""))
-        case .after, .never:
-            await sleep(left)
-            throw .timedOut
+            if failure == nil, provider.isPoison(keyword) {
+                // Ends the process, which never sees the end of the call.
+                return provider.onCrash(member, loop, keyword)
+            }
+            if let pause = failure?.retryAfter { provider.notePause(of: loop, by: id, for: pause) }
+            provider.end(by: member, as: priceClass)
+            end(failure.map { .failure($0) } ?? .success(.answer(provider.answer(to: keyword))))
         }
+        if case .after(let time, _) = answer {
+            call.end(after: min(.seconds(time), left))
+        } else {
+            call.end(after: left)
+        }
+        return call
+    }
+}
+
+/// A call in flight, which ends at its time or soon after it was cancelled.
+private final class SimulatedCall: Cancellable, @unchecked Sendable {
+    // Sendable by hand: a simulation has one thread.
+
+    private let loop: EventLoop
+    private var onEnd: ((_ isCancelled: Bool) -> Void)?
+    private var timer: TimerID?
+
+    init(on loop: EventLoop, then onEnd: @escaping (_ isCancelled: Bool) -> Void) {
+        (self.loop, self.onEnd) = (loop, onEnd)
     }
 
-    /// Ends the process. The caller never resumes.
-    private func crash(by keyword: String) async {
-        provider.onCrash(member, loop, keyword)
-        await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    func end(after time: Duration, isCancelled: Bool = false) {
+        if let timer { loop.cancel(timer) }
+        timer = loop.schedule(at: loop.now + time) { [self] in onEnd.take()?(isCancelled) }
     }
 
-    /// Sleeps until the time is over or the call is cancelled.
-    private func sleep(_ time: Duration) async {
-        do throws(CancellationError) { try await loop.sleep(for: time) } catch {}
-    }
+    func cancel() { if onEnd != nil { end(after: .zero, isCancelled: true) } }
 }

@@ -177,7 +177,9 @@ final class ProviderQuery: Hashable {
     ///
     /// Asked of the query, because calling the service directly would copy the request.
     @inline(never)
-    func priceClass(followUp: FollowUpCall?) -> PriceClass { service.priceClass(of: request, followUp: followUp) }
+    func priceClass(followUp: FollowUpCall?) -> PriceClass {
+        service.priceClass(of: search.request, followUp: followUp)
+    }
 
     private static func fingerprint(of request: borrowing SearchRequest) -> Int {
         var hasher = Hasher()
@@ -199,23 +201,41 @@ final class ProviderQuery: Hashable {
 
 /// The calls to one provider that serve equal queries: one HTTP call, its retries and its follow-up calls.
 final class SharedCall {
+    struct Failures {
+        /// The number of failed HTTP calls that count against `maxAttempts`.
+        var count = 0
+        /// The failure of the HTTP call that the current one repeats.
+        var last: SearchError?
+        /// True once an HTTP call was repeated because its connection was closed before the answer.
+        var hasRepeated = false
+    }
+
     /// The query of the first member, for which the call is made.
     let query: ProviderQuery
     let deadline: Deadline
-    var task: Task<Void, Never>?
     var members: [ProviderQuery] = []
     /// The number of members that have not left.
     var present = 0
     /// False once the call has its result.
     var isInFlight = true
-    /// True once its task was cancelled, because all members have left.
+    /// True once it was cancelled, because all members have left.
     var isCancelled = false
     /// The cost of the HTTP calls so far.
     var cost = CallCost()
     /// `nil` before the end.
     var result: ProviderQuery.Result?
-    /// The current HTTP call.
+    /// The current HTTP call, or the last one.
     var attempt: Attempt
+    /// The follow-up call to make; `nil` for the first call.
+    var followUp: FollowUpCall?
+    /// The failed HTTP calls so far.
+    var failures = Failures()
+    /// The wait for the grant of the HTTP call, if it waits.
+    var wait: ProviderQueue.Call?
+    /// The HTTP call in flight, if any.
+    var inFlight: (any Cancellable)?
+    /// The pause before the next HTTP call, if there is one.
+    var pause: (start: Instant, timer: ScheduledAction)?
 
     init(for query: ProviderQuery) {
         self.query = query

@@ -6,42 +6,44 @@ public struct SearchPresenter: Sendable {
 
     /// - Parameter report: its answer is moved out, so that places are completed in place and not in a copy.
     public func present(_ report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {
-        var answer: Result<ProviderAnswer, SearchError> = .failure(.timedOut)
-        swap(&answer, &report.result)
-        let result: Result<SearchOutcome.Result, SearchError> =
-            switch consume answer {
-            case .success(let answer): .success(self.result(of: answer, from: report.provider, for: request))
-            case .failure(let error): .failure(error)
-            }
+        let result: Result<SearchOutcome.Result, SearchError>
+        switch report.result {
+        case .success(let answer): result = .success(self.result(of: answer, in: &report, for: request))
+        case .failure(let error): result = .failure(error)
+        }
         return SearchOutcome(
             requestID: request.requestID, operation: request.operation, provider: report.provider,
             triedProviders: report.triedProviders, sessionID: request.sessionID, result: result,
             upstream: report.upstream, attempts: report.attempts)
     }
 
+    @inline(__always)
     private func result(
-        of answer: consuming ProviderAnswer, from provider: ProviderID?, for request: SearchRequest
+        of answer: ProviderAnswer, in report: inout SearchReport, for request: SearchRequest
     ) -> SearchOutcome.Result {
-        var places = Places()
-        swap(&places, &answer.places)
+        var places = answer.places
+        let (photoURL, total, ownToken) = (answer.photoURL, answer.totalAvailable, answer.nextPageToken)
+        let (attributions, radius) = (answer.attributions, answer.radiusMeters)
+        // Releases the answer, so that only `places` refers to its places.
+        report.result = .failure(.timedOut)
+
         places.keepFirst(request.limit)
         var search: SearchOutcome.Search?
         if request.operation == .search, let centre = request.location {
             places.measureDistances(from: centre)
             search = SearchOutcome.Search(
-                category: request.category, location: centre,
-                radiusMeters: answer.radiusMeters ?? request.radiusMeters,
+                category: request.category, location: centre, radiusMeters: radius ?? request.radiusMeters,
                 categories: request.hasOptions ? request.options.categories : [])
         }
 
         // The token in the request is not part of the search's identity, so it may still be there.
         var nextPageToken: String?
-        if let provider, let ownToken = answer.nextPageToken {
+        if let provider = report.provider, let ownToken {
             nextPageToken = PageToken(ownToken, of: provider, for: request).text
         }
         return SearchOutcome.Result(
-            places: places, photoURL: answer.photoURL, totalAvailable: answer.totalAvailable,
-            nextPageToken: nextPageToken, attributions: answer.attributions, search: search)
+            places: places, photoURL: photoURL, totalAvailable: total, nextPageToken: nextPageToken,
+            attributions: attributions, search: search)
     }
 }
 

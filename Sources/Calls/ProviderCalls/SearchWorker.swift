@@ -1,5 +1,4 @@
 public import Basics
-internal import DequeModule
 public import LocationSearch
 public import QuotaSharing
 internal import Resilience
@@ -16,10 +15,6 @@ public final class SearchWorker: SearchExecutor {
     private let observer: CallObserver
     private let hasBudgets: Bool
     private var clients: [ProviderClient] = []
-    /// Calls that their started tasks do not make yet, with their clients.
-    private var startedCalls: Deque<(call: SharedCall, client: ProviderClient)> = []
-    /// Starts a task of the actor that calls `makeNextCall`. Set before the first search.
-    public var startTask: (() -> Task<Void, Never>)?
     private var wake: (@Sendable () -> Void)?
     /// The operator's controls in force.
     private var controls = LaneControls()
@@ -93,25 +88,12 @@ public final class SearchWorker: SearchExecutor {
         search.end(with: &report)
     }
 
-    private func startCall(_ call: SharedCall, of client: ProviderClient) {
-        startedCalls.append((call, client))
-        call.task = startTask?()
-    }
-
-    /// Makes the call whose task was started first, in a task of the actor. The task belongs to the call's members, which
-    /// have no tasks themselves. A call cannot be passed to its task: see docs/internals/concurrency.md, 4.
-    public func makeNextCall() async {
-        guard let (call, client) = startedCalls.popFirst() else { return }
-        await client.make(call)
-    }
-
     // MARK: - Clients
 
     func client(of id: ProviderID) -> ProviderClient {
         if let known = clients.first(where: { $0.id == id }) { return known }
         let new = ProviderClient(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper,
-            startCall: { [unowned self] in startCall($0, of: client(of: id)) },
             onEnd: { [unowned self] in takeResult(of: $0) }, random: random,
             accounts: quota.accounts(of: id), observer: observer)
         for share in new.shares { quota.add(share) }

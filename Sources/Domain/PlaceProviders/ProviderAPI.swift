@@ -37,39 +37,59 @@ struct ProviderAPI: Sendable {
         (self.id, self.http, self.configuration) = (id, http, configuration)
     }
 
-    /// Makes one call. The key is removed from failures, because events contain the provider's texts.
-    /// - Parameter read: reads the page from the answer, see `HTTPSending.send(_:before:reading:)`.
-    /// - Throws: the failure in the contract's terms, from the transport or from `read`.
-    @inline(__always)
-    func ask<Page: Sendable>(
+    /// Begins one call. The key is removed from failures, because events contain the provider's texts.
+    ///
+    /// A call without a key fails at once, because providers report such calls as a fault of the request.
+    /// - Parameter end: called once with the reply, or with the failure in the contract's terms.
+    /// - Parameter read: reads the reply from the answer.
+    /// - Returns: the call; `nil` if it has ended.
+    func begin(
         _ request: HTTPRequest, before deadline: Deadline,
-        reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> Page
-    ) async throws(SearchError) -> Page {
-        let key = configuration.key
-        let page: Result<Page, SearchError>
-        do throws(HTTPError) {
-            page = try await http.send(request, before: deadline.instant) { response in
-                // Not `Result.init(catching:)`, which looks up its type at run time.
-                do throws(SearchError) {
-                    return .success(try read(response))
-                } catch {
-                    return .failure(key.removed(from: error))
-                }
-            }
-        } catch {
-            throw SearchError(error, from: id)
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void,
+        reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> ProviderReply
+    ) -> (any Cancellable)? {
+        guard !configuration.apiKey.isEmpty else {
+            end(.failure(.noKey(of: id)))
+            return nil
         }
-
-        return try page.get()
+        return http.begin(request, before: deadline.instant) { [self] result in
+            // Not `Result.init(catching:)`, which looks up its type at run time.
+            do throws(SearchError) {
+                end(.success(try reply(in: result, reading: read)))
+            } catch {
+                end(.failure(error))
+            }
+        }
     }
 
-    /// Refuses a call without a key, because providers report such calls as a fault of the request.
-    func checkKey() throws(SearchError) {
-        guard !configuration.apiKey.isEmpty else { throw .noKey(of: id) }
+    private func reply(
+        in result: Result<HTTPResponse, HTTPError>, reading read: (HTTPResponse) throws(SearchError) -> ProviderReply
+    ) throws(SearchError) -> ProviderReply {
+        switch result {
+        case .failure(let error): throw SearchError(error, from: id)
+        case .success(let response):
+            do throws(SearchError) {
+                let reply = try read(response)
+                if case .answer(let answer) = reply { try checkSilence(of: answer) }
+                return reply
+            } catch {
+                throw configuration.key.removed(from: error)
+            }
+        }
+    }
+
+    /// Makes one call, and waits for its end: `begin` for tasks.
+    func ask(
+        _ request: HTTPRequest, before deadline: Deadline,
+        reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> ProviderReply
+    ) async throws(SearchError) {
+        _ = try await withCheckedContinuation { task in
+            _ = begin(request, before: deadline, then: { task.resume(returning: $0) }, reading: read)
+        }.get()
     }
 
     /// Refuses an answer that repeats our key, for example in a link or a front end's page, because events contain its texts.
-    func checkSilence(of answer: borrowing ProviderAnswer) throws(SearchError) {
+    private func checkSilence(of answer: borrowing ProviderAnswer) throws(SearchError) {
         let keys = configuration.key.telltales
         if keys.isEmpty { return }
 

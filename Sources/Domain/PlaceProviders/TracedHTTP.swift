@@ -12,18 +12,18 @@ public struct TracedHTTP: HTTPSending {
 
     public init(_ http: any HTTPSending) { self.http = http }
 
-    public func send(
+    public func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
-        guard let span = CallSpan.current else {
-            return try await http.send(request, before: deadline, receiving: receive)
-        }
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)? {
+        guard let span = CallSpan.current else { return http.begin(request, before: deadline, then: end) }
 
         Self.note(request, on: span)
-        try await http.send(request, before: deadline) { response in
-            span.updateAttributes { $0["http.response.status_code"] = response.status }
-            receive(response)
+        return http.begin(request, before: deadline) { result in
+            if case .success(let response) = result {
+                span.updateAttributes { $0["http.response.status_code"] = response.status }
+            }
+            end(result)
         }
     }
 

@@ -42,25 +42,28 @@ public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
 public struct ConsumerRecord: Sendable, Hashable {
     /// The partition that the record was read from, with the epoch of its assignment.
     public var partition: AssignedPartition
+    /// The headers in the order in which they were written.
+    public var headers: [RecordHeader]
     /// The record's position in its partition, from 0. At most 2^61, so that arithmetic on it cannot overflow.
     public var offset: Int64
-    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` if the record has none. Set by the record's
-    /// writer.
-    public var timestamp: Int64?
     /// The key's bytes; `nil` is null, which differs from an empty key.
     public var key: [UInt8]?
     /// The value's bytes; `nil` is null, which differs from an empty value.
     public var value: [UInt8]?
-    /// The headers in the order in which they were written.
-    public var headers: [RecordHeader]
+    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` if the record has none. Set by the record's
+    /// writer.
+    public var timestamp: Int64?
+}
 
-    @inlinable
+extension ConsumerRecord {
+    // In an extension, where it can call the implicit initializer. Swift 6.3 copies the whole value in an explicit one
+    // that is part of the declaration.
     public init(
         partition: AssignedPartition, offset: Int64, timestamp: Int64? = nil, key: [UInt8]? = nil,
         value: [UInt8]? = nil, headers: [RecordHeader] = []
     ) {
-        self.partition = partition
-        (self.offset, self.timestamp, self.key, self.value, self.headers) = (offset, timestamp, key, value, headers)
+        self.init(
+            partition: partition, headers: headers, offset: offset, key: key, value: value, timestamp: timestamp)
     }
 }
 
@@ -80,8 +83,7 @@ public struct ProducerRecord: Sendable, Hashable {
 }
 
 extension ProducerRecord {
-    // In an extension, where it can call the implicit initializer. Swift 6.3 copies the whole value in an explicit one
-    // that is part of the declaration.
+    // In an extension for the same reason as that of `ConsumerRecord`.
     public init(
         topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = [],
         timestamp: Int64? = nil

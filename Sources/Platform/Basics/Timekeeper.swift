@@ -20,5 +20,11 @@ public struct ScheduledAction {
     public func cancel() { cancelTimer() }
 }
 
+/// Work in progress that can be ended early. Safe to use from any thread.
+public protocol Cancellable: Sendable {
+    /// Ends the work soon, not within this call. Does nothing if it has ended.
+    func cancel()
+}
+
 /// A clock whose instants are `Instant`, so that all deadlines have the same type and tests can control time.
 public protocol MonotonicClock: Clock where Instant == Basics.Instant, Duration == Swift.Duration {}

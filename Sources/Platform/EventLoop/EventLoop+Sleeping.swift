@@ -11,13 +11,17 @@ extension EventLoop {
 
     /// Suspends the caller, which must run on the loop, for `time`, or until its task is cancelled.
     /// - Throws: `CancellationError` if the task was cancelled.
-    public func sleep(for time: Duration) async throws(CancellationError) {
+    public func sleep(
+        for time: Duration, isolation: isolated (any Actor)? = #isolation
+    ) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
-        let waiter = Waiter()
-        let timer = schedule(at: now + time) { waiter.settle(.served) }
-        _ = await waiter.verdict()
-
-        if isCurrent { cancel(timer) }
+        let wakeUp = WakeUp()
+        await withTaskCancellationHandler {
+            _ = isolation  // see docs/internals/concurrency.md, 3
+            await wakeUp.rest(for: time, on: self)
+        } onCancel: {
+            wakeUp.wake()
+        }
         if Task.isCancelled { throw CancellationError() }
     }
 }
@@ -46,6 +50,7 @@ package final class WakeUp: Sendable {
 
     /// Suspends the caller, which must run on the loop, for at most `time`.
     package func rest(for time: Duration, on loop: EventLoop) async {
+        var timer: TimerID?
         await withCheckedContinuation { continuation in
             let rest: Int? = state.withLock { state in
                 if state.isWoken {
@@ -57,8 +62,9 @@ package final class WakeUp: Sendable {
                 return state.rest
             }
             guard let rest else { return continuation.resume() }
-            loop.schedule(at: loop.now + time) { self.end(rest) }
+            timer = loop.schedule(at: loop.now + time) { self.end(rest) }
         }
+        if let timer, loop.isCurrent { loop.cancel(timer) }
     }
 
     private func end(_ rest: Int) {

@@ -1,41 +1,58 @@
 public import Basics
+internal import Synchronization
 
 /// Makes HTTP calls, possibly concurrently. `HTTPTransport` implements it; the provider tests use a fake.
 public protocol HTTPSending: Sendable {
-    /// Makes a call and passes its response to `receive`.
-    ///
-    /// `receive` is called once, when the response is complete and before the caller's task continues; never if the
-    /// call fails. The caller's task may be queued behind many others. So a closure that extracts what it needs, and
-    /// does not keep the response, frees the body's memory earlier.
+    /// Begins a call. May be called from any thread.
     /// - Parameter deadline: The time by which connecting, sending, waiting and reading must have ended.
-    /// - Throws: `timeout` after the deadline; `cancelled` if the task is cancelled, which aborts the transfer.
-    func send(
+    /// - Parameter end: Called once with the response or the failure, outside any task, on the thread on which the sender
+    ///   works. A caller on that thread may see it called before this function returns. The failure is `timeout` after
+    ///   the deadline, and `cancelled` if the call was cancelled, which aborts the transfer.
+    /// - Returns: The call, for cancelling it; `nil` if it has ended.
+    func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError)
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)?
 }
 
 extension HTTPSending {
-    /// Makes a call and returns the value that `read` extracts from its response. `read` is called in the same way as
-    /// `receive`.
-    @inlinable
-    @inline(__always)
-    public func send<Value: Sendable>(
-        _ request: HTTPRequest, before deadline: Instant,
-        reading read: @escaping @Sendable (HTTPResponse) -> Value
-    ) async throws(HTTPError) -> Value {
-        // Safe because it is written before this task continues, and only then read by this task. A box with a lock
-        // would cost a dozen lookups of generic types.
-        nonisolated(unsafe) var result: Value?
-        try await send(request, before: deadline, receiving: { result = read($0) })
-        guard let result else { preconditionFailure("the call ended without an answer") }
-        return result
-    }
-
-    /// Makes a call and returns its complete response.
+    /// Makes a call, and waits for its response.
+    /// - Throws: `timeout` after the deadline; `cancelled` if the task is cancelled, which aborts the transfer.
     public func send(
         _ request: HTTPRequest, before deadline: Instant
     ) async throws(HTTPError) -> HTTPResponse {
-        try await send(request, before: deadline, reading: { $0 })
+        let call = CallOfTask()
+        let result: Result<HTTPResponse, HTTPError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else {
+                    return continuation.resume(returning: .failure(HTTPError(.cancelled, "the call was cancelled")))
+                }
+                call.take(begin(request, before: deadline) { continuation.resume(returning: $0) })
+            }
+        } onCancel: {
+            call.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// The call of a task, which may be cancelled while the call begins.
+private final class CallOfTask: Sendable {
+    private let state = Mutex<(call: (any Cancellable)?, isCancelled: Bool)>((nil, false))
+
+    func take(_ call: (any Cancellable)?) {
+        let isCancelled = state.withLock { state in
+            state.call = call
+            return state.isCancelled
+        }
+        if isCancelled { call?.cancel() }
+    }
+
+    func cancel() {
+        let call = state.withLock { state in
+            state.isCancelled = true
+            return state.call
+        }
+        call?.cancel()
     }
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 /// A call sends its request only once, because providers bill each request. libcurl would send it again if the server
 /// closed a reused connection before the first byte of a response. Such a call fails with `staleConnection`.
 ///
-/// Call it from tasks that prefer the loop as their executor: any other task is resumed through Swift's thread pool,
+/// Call `send` from tasks that prefer the loop as their executor: any other task is resumed through Swift's thread pool,
 /// which costs 10 µs (see docs/internals/concurrency.md, 1).
 public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// The loop that all calls run on.
@@ -23,8 +23,10 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// All transfers, both those that serve a call and free ones.
     private var transfers: [Transfer] = []
     private var freeTransfers: [Transfer] = []
-    private let lastSerial = Atomic<UInt64>(0)
+    private let lastNumber = Atomic<UInt64>(0)
     private var isShutDown = false
+    /// True while `finishCompletedTransfers` runs.
+    private var isFinishing = false
     package private(set) var callsInFlight = 0
 
     /// True if libcurl was initialized for the process. Swift initializes a static property once, under a lock.
@@ -36,50 +38,28 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         self.configuration = configuration
     }
 
-    /// Makes a call: see `HTTPSending`.
-    ///
-    /// A task on the loop makes the call without switching to this actor and back. Each switch would make the runtime
-    /// look up the task's executor under a lock.
-    public nonisolated func send(
+    /// Begins a call: see `HTTPSending`. Everything runs on the loop, and `end` is called there.
+    public nonisolated func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
-        try request.validated()
-
-        var end = await attempt(request, before: deadline, receiving: receive)
-        if case .isElsewhere = end { end = await attemptOnLoop(request, before: deadline, receiving: receive) }
-        if case .failed(let error) = end { throw error }
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)? {
+        let call = CallNumber(lastNumber.wrappingAdd(1, ordering: .relaxed).newValue, of: self)
+        guard loop.isCurrent else {
+            Task(executorPreference: loop) { await self.begin(call, request, before: deadline, then: end) }
+            return call
+        }
+        return assumeIsolated { $0.begin(call, request, before: deadline, then: end) } ? call : nil
     }
 
-    @inline(never)
-    private func attemptOnLoop(
-        _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async -> Transfer.End {
-        await attempt(request, before: deadline, receiving: receive)
-    }
+    /// A call, which is cancelled on the loop in a later job.
+    private struct CallNumber: Cancellable {
+        let number: UInt64
+        private let transport: HTTPTransport
 
-    /// Makes a call if the caller is on the loop.
-    ///
-    /// The current thread is checked inside the continuation, because a task outside any actor may change its thread
-    /// before that. The actor's state is accessed only there.
-    @inline(__always)
-    private func attempt(
-        _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void, isolation: isolated (any Actor)? = #isolation
-    ) async -> Transfer.End {
-        let serial = lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
-        return await withTaskCancellationHandler {
-            // see docs/internals/concurrency.md, 3
-            _ = isolation
-            return await withUnsafeContinuation { continuation in
-                guard loop.isCurrent else { return continuation.resume(returning: .isElsewhere) }
-                let caller = Transfer.Caller(continuation: continuation, receive: receive)
-                assumeIsolated { $0.begin(request, before: deadline, serial: serial, caller: caller) }
-            }
-        } onCancel: {
-            // A cancellation before the call has begun finds no transfer; the call itself then checks for cancellation.
-            Task(executorPreference: self.loop) { await self.cancel(serial) }
+        init(_ number: UInt64, of transport: HTTPTransport) { (self.number, self.transport) = (number, transport) }
+
+        func cancel() {
+            Task(executorPreference: transport.loop) { await transport.cancel(number) }
         }
     }
 
@@ -114,7 +94,6 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     ) throws(HTTPError) -> (Transfer, CurlDriver) {
         let time = deadline - loop.now
         guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
-        guard !Task.isCancelled else { throw Self.cancelled }
 
         let (transfer, driver) = try freeTransfer()
         transfer.setReceiveBuffer(bytes: Self.receiveBuffer(with: callsInFlight))
@@ -148,19 +127,21 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     /// Begins a call, or ends it at once with the reason why it cannot begin.
-    ///
-    /// Called inside the continuation, where no other code can run between the checks and the start: see
-    /// docs/internals/concurrency.md, 5.
+    /// - Returns: `false` if the call has ended.
+    @discardableResult
     private func begin(
-        _ request: HTTPRequest, before deadline: Instant, serial: UInt64, caller: Transfer.Caller
-    ) {
+        _ call: CallNumber, _ request: HTTPRequest, before deadline: Instant,
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> Bool {
         do throws(HTTPError) {
+            try request.validated()
             let (transfer, driver) = try prepareTransfer(for: request, before: deadline)
-            transfer.serial = serial
-            transfer.caller = caller
+            (transfer.number, transfer.end) = (call.number, end)
             begin(transfer, driver: driver)
+            return transfer.number == call.number
         } catch {
-            caller.continuation.resume(returning: .failed(error))
+            end(.failure(error))
+            return false
         }
     }
 
@@ -177,7 +158,13 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     /// Ends the calls that curl has finished. Must follow each call into curl that may finish some.
+    ///
+    /// The end of a call may begin another one. What curl finishes then is left to the loop that is running already, so
+    /// that the stack stays flat.
     private func finishCompletedTransfers(of driver: CurlDriver) {
+        guard !isFinishing else { return }
+        isFinishing = true
+        defer { isFinishing = false }
         var code = CURLE_OK
         while let easy = locsearch_next_finished(driver.multi, &code) {
             guard let context = locsearch_get_private(easy) else { continue }
@@ -190,38 +177,27 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         }
     }
 
-    private func cancel(_ serial: UInt64) {
-        if let transfer = transfer(serial) { abort(transfer) }
-    }
-
-    /// Returns the transfer that serves a call; `nil` if the call has ended.
-    ///
     /// A linear search is fast enough, because only cancelled calls need it.
-    private func transfer(_ serial: UInt64) -> Transfer? { transfers.first { $0.serial == serial } }
+    private func cancel(_ number: UInt64) {
+        if let transfer = transfers.first(where: { $0.number == number }) { abort(transfer) }
+    }
 
     /// Removes a transfer in progress from curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer) {
-        guard transfer.caller != nil, let driver else { return }
+        guard transfer.end != nil, let driver else { return }
 
         curl_multi_remove_handle(driver.multi, transfer.easy)
         finish(transfer, with: .failure(Self.cancelled))
     }
 
-    /// Resumes the call's task. No other method resumes the continuation of a call that has begun.
+    /// Reports the end of a call that has begun. No other method does.
     private func finish(_ transfer: Transfer, with result: Result<HTTPResponse, HTTPError>) {
-        guard let caller = transfer.caller else { return }
+        guard let end = transfer.end.take() else { return }
 
-        transfer.caller = nil
-        transfer.serial = 0
+        transfer.number = 0
         callsInFlight -= 1
         freeTransfers.append(transfer)
-
-        switch result {
-        case .success(let response):
-            caller.receive(response)
-            caller.continuation.resume(returning: .answered)
-        case .failure(let error): caller.continuation.resume(returning: .failed(error))
-        }
+        end(result)
     }
 
     /// Handles a readiness event of one of libcurl's sockets.

@@ -8,23 +8,9 @@ final class Transfer {
     /// The handle, which this object frees.
     let easy: UnsafeMutableRawPointer
     /// The number of the current call, 0 between calls, so that a late cancellation does not affect the next call.
-    var serial: UInt64 = 0
-    /// The task that waits for the call, `nil` between calls. The code that removes it resumes it, so it is resumed
-    /// once.
-    var caller: Caller?
-
-    enum End {
-        case answered
-        case failed(HTTPError)
-        /// The caller is not on the loop, so the call has not begun.
-        case isElsewhere
-    }
-
-    struct Caller {
-        // A checked continuation would cost an allocation per call.
-        let continuation: UnsafeContinuation<End, Never>
-        let receive: @Sendable (HTTPResponse) -> Void
-    }
+    var number: UInt64 = 0
+    /// Reports the end of the current call; `nil` between calls. The code that removes it calls it, so it is called once.
+    var end: (@Sendable (Result<HTTPResponse, HTTPError>) -> Void)?
 
     private var request = HTTPRequest(url: "")
     private var deadline = Instant(nanoseconds: 0)

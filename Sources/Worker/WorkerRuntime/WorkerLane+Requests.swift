@@ -63,8 +63,6 @@ extension WorkerLane {
         if let outcome { end(request, with: outcome) }
     }
 
-    func makeNextCall() async { await runner.searches?.makeNextCall() }
-
     /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
         // A request that returns its permit here may wait for others that need a permit to begin. A record that ran in

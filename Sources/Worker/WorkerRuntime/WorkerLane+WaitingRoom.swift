@@ -100,8 +100,7 @@ extension WorkerLane {
                 let request = room.next(behind: suspended.behindNotes.count)
             {
                 if request.partition.commits.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
-                // The request joins its provider's queue in a separate job. Until then, that queue would also seem
-                // short for the next request.
+                // Other jobs run between two requests, because each may make an HTTP call.
                 await Task.yield()
             }
             if carefulIntake.runsAlone { continue }

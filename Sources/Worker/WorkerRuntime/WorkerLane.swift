@@ -97,7 +97,6 @@ package actor WorkerLane {
             await end(delivering: delivering)
             counting.cancel()
             await rebalancing.fleet.stop()
-            runner.searches?.startTask = nil
         } onCancel: {
             Task(executorPreference: loop) { await self.drain() }
         }
@@ -129,9 +128,6 @@ package actor WorkerLane {
         await prepare()
         guard state.isRunning else { return nil }
 
-        runner.searches?.startTask = {
-            Task.immediate(executorPreference: self.loop) { await self.makeNextCall() }
-        }
         carefulIntake.join { [weak self] in await self?.isQuiet ?? true }
         delivery.atLeastOnce?.onWaiting = { [unowned self] in
             Task(executorPreference: self.loop) { await self.deliverNext() }

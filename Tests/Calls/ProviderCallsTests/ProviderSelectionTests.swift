@@ -22,10 +22,12 @@ private struct Shelf: PlaceService {
 
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
 
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        .answer(ProviderAnswer())
+    func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
+        end(.failure(SearchError(.internal, "not called")))
+        return nil
     }
 }
 

@@ -31,6 +31,7 @@ struct SingleFlightTests {
         /// The context in which all requests record their calls.
         let context = RequestContext(since: .now)
         private var members: [String: ProviderQuery] = [:]
+        private var tasks: [ObjectIdentifier: Task<Void, Never>] = [:]
 
         init(_ time: VirtualTime, on owner: isolated Owner) {
             self.time = time
@@ -38,12 +39,14 @@ struct SingleFlightTests {
             flight = SingleFlight(
                 timekeeper: time,
                 start: { [self] call in
-                    call.task = Task.immediate(executorPreference: time) {
+                    let task = Task.immediate(executorPreference: time) {
                         _ = owner
                         call.result = await result(of: call)
                         flight?.finish(call)
                     }
+                    tasks[ObjectIdentifier(call)] = task
                 },
+                cancel: { [self] in tasks[ObjectIdentifier($0)]?.cancel() },
                 onEnd: { [self] member, call in
                     told = timer == time.timersRun ? told + 1 : 1
                     timer = time.timersRun

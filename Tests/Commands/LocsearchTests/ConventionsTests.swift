@@ -207,7 +207,7 @@ struct ConventionsTests {
             let before = proxy.requests.count
             let http = HTTPTransport(loop: loop, configuration: configuration)
             let deadline = Instant.now + .seconds(line == nil ? 2 : 20)
-            try? await http.send(HTTPRequest(url: row.url), before: deadline) { _ in }
+            _ = try? await http.send(HTTPRequest(url: row.url), before: deadline)
             await http.shutdown()
             let request: [UInt8]? = proxy.requests.dropFirst(before).first.map { Array($0) }
             let first = request.map { bytes in String(decoding: bytes.prefix { $0 != 13 }, as: UTF8.self) }

@@ -71,14 +71,14 @@ final class CountedHTTP: HTTPSending {
         seen.withLock { exchange(&$0, with: ([], [])) }
     }
 
-    func send(
+    func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)? {
         seen.withLock { $0.requests.append(request) }
-        try await next.send(request, before: deadline) { [self] response in
-            seen.withLock { $0.bytes.append(response.body.count) }
-            receive(response)
+        return next.begin(request, before: deadline) { [self] result in
+            if case .success(let response) = result { seen.withLock { $0.bytes.append(response.body.count) } }
+            end(result)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import HTTPTransport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -167,7 +168,8 @@ struct AnswerTests {
                     readAt: readAt, contentType: "text/html"))
     }
 
-    @Test func `The closure reads an answer on the loop, and is not called for a failure`() async throws {
+    @Test(arguments: [true, false])
+    func `The end of a call is reported once, on the loop`(beginsOnLoop: Bool) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer("hello")
@@ -176,13 +178,61 @@ struct AnswerTests {
         }
         try await withTransport { transport in
             let (request, deadline) = (HTTPRequest(url: server.url), Instant.now + .seconds(20))
-            let read = try await transport.send(request, before: deadline) {
-                (text: $0.text, isOnLoop: transport.loop.isCurrent)
+            let begin = { @Sendable (end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void) in
+                let call = transport.begin(request, before: deadline, then: end)
+                #expect(call != nil, "the call is in flight")
             }
-            #expect(read == ("hello", true))
-            await #expect(throws: HTTPError.self) {
-                try await transport.send(request, before: deadline) { Issue.record("read what broke off: \($0)") }
+            for isAnswered in [true, false] {
+                typealias End = (result: Result<HTTPResponse, HTTPError>, isOnLoop: Bool)
+                let (result, isOnLoop) = await withCheckedContinuation { (task: CheckedContinuation<End, Never>) in
+                    let end = { @Sendable (result: Result<HTTPResponse, HTTPError>) in
+                        task.resume(returning: (result, transport.loop.isCurrent))
+                    }
+                    if beginsOnLoop {
+                        Task(executorPreference: transport.loop) { begin(end) }
+                    } else {
+                        begin(end)
+                    }
+                }
+                #expect(isOnLoop)
+                #expect((try? result.get().text) == (isAnswered ? "hello" : nil))
             }
+        }
+    }
+
+    @Test func `A call that cannot begin ends at once`() async throws {
+        try await withTransport { transport in
+            await Task(executorPreference: transport.loop) {
+                let failure = Mutex<HTTPError.Kind?>(nil)
+                let call = transport.begin(HTTPRequest(url: "http://127.0.0.1:9/"), before: .now - .seconds(1)) { end in
+                    if case .failure(let error) = end { failure.withLock { $0 = error.kind } }
+                }
+                #expect(call == nil)
+                #expect(failure.withLock { $0 } == .timeout)
+            }.value
+        }
+    }
+
+    /// The end of each call begins the next one: the stack must not grow with the number of calls.
+    @Test func `A thousand calls begin one another`() async throws {
+        let count = 1_000
+        let server = try RawServer { connection in
+            for _ in 0..<count {
+                _ = connection.readRequest()
+                connection.answer("hello")
+            }
+        }
+        try await withTransport { transport in
+            let answered = await withCheckedContinuation { (task: CheckedContinuation<Int, Never>) in
+                @Sendable func call(_ number: Int) {
+                    _ = transport.begin(HTTPRequest(url: server.url), before: .now + .seconds(60)) { end in
+                        guard case .success = end, number < count else { return task.resume(returning: number) }
+                        call(number + 1)
+                    }
+                }
+                call(1)
+            }
+            #expect(answered == count)
         }
     }
 

@@ -4,7 +4,6 @@ import Resilience
 
 /// One HTTP call from its grant to its end. Part of its `SharedCall`.
 struct Attempt: ~Copyable {
-    let followUp: FollowUpCall?
     var grant: Grant?
     var start: Instant
     /// The latest end of the call.
@@ -14,8 +13,7 @@ struct Attempt: ~Copyable {
     /// True while one retry is reserved in the retry budget, to be used if the call is abandoned.
     var holdsRetry = false
 
-    init(followUp: FollowUpCall? = nil, before deadline: Deadline, at now: Instant) {
-        self.followUp = followUp
+    init(before deadline: Deadline, at now: Instant) {
         self.deadline = deadline
         start = now
     }

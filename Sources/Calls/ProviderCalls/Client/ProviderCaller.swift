@@ -19,6 +19,8 @@ final class ProviderCaller {
     private(set) var judgedFailure: SearchError?
     /// The number of calls made.
     private(set) var calls = 0
+    /// Called with each HTTP call that has ended or was not granted. Set before the first call.
+    var onEnd: ((SharedCall, Result<ProviderReply, CallFailure>) -> Void)?
 
     init(
         _ id: ProviderID, policy: ProviderPolicy, queue: ProviderQueue, clock: any MonotonicClock,
@@ -40,50 +42,36 @@ final class ProviderCaller {
     }
 
     /// Withdraws a retry from the budget, for a call whose kept-alive connection was closed before the answer.
-    func withdrawRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
+    func withdrawRepeat(of call: SharedCall) -> Bool { !call.isCancelled && retryBudget.withdraw(at: clock.now) }
 
-    /// Makes one HTTP call as soon as it is granted.
-    @inline(__always)
-    func attempt(
-        of call: SharedCall, followUp: FollowUpCall?, ifGivenUp other: AttemptTimer.OtherChance
-    ) async -> Result<ProviderReply, CallFailure> {
+    /// Makes one HTTP call as soon as it is granted. `onEnd` reports its end, possibly before this function returns.
+    func attempt(of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         do throws(CallFailure) {
-            if try !grant(call, followUp: followUp) { try await waitForGrant(of: call) }
+            if try grant(call) { begin(call, ifGivenUp: other) } else { try waitForGrant(of: call, ifGivenUp: other) }
         } catch {
-            return .failure(error)
+            onEnd?(call, .failure(error))
         }
+    }
 
-        begin(call, ifGivenUp: other)
-        let query = call.query
-        let result: Result<ProviderReply, SearchError>
-        do throws(SearchError) {
-            let reply =
-                if let trace = query.context?.trace {
-                    try await trace.call(
-                        for: query.request, to: query.service, followUp: followUp, before: call.attempt.deadline,
-                        number: call.cost.attempts)
-                } else {
-                    try await query.service.call(
-                        for: query.request, followUp: followUp, before: call.attempt.deadline)
-                }
-            result = .success(reply)
-        } catch {
-            result = .failure(error)
-        }
-        return end(call, with: result)
+    /// Ends the wait for a grant, or the HTTP call in flight. `onEnd` reports it, for a call in flight in a later job.
+    func cancel(_ call: SharedCall) {
+        guard let wait = call.wait.take() else { return call.inFlight?.cancel() ?? () }
+        queue.leave(wait)
+        let failure = CallFailure(error: .timedOut, cause: .noTime)
+        onEnd?(call, .failure(refusal(failure, of: call, since: call.attempt.start)))
     }
 
     /// Grants the next HTTP call, if it does not have to wait.
     /// - Returns: `false` if it has to wait.
-    private func grant(_ call: SharedCall, followUp: FollowUpCall?) throws(CallFailure) -> Bool {
+    private func grant(_ call: SharedCall) throws(CallFailure) -> Bool {
         let (query, now) = (call.query, clock.now)
-        guard !Task.isCancelled, call.isWanted, !call.deadline.hasPassed(at: now) else {
+        guard !call.isCancelled, call.isWanted, !call.deadline.hasPassed(at: now) else {
             throw CallFailure(error: .timedOut, cause: .noTime)
         }
         // A follow-up call completes an answer that has already been billed.
-        if followUp == nil, query.isOver(at: now) { throw overWhileWaiting }
+        if call.followUp == nil, query.isOver(at: now) { throw overWhileWaiting }
 
-        call.attempt = Attempt(followUp: followUp, before: call.deadline, at: now)
+        call.attempt = Attempt(before: call.deadline, at: now)
         do throws(CallFailure) {
             let group = queue.limits.groups.count > 1 ? group(of: call) : 0
             guard
@@ -93,37 +81,79 @@ final class ProviderCaller {
             call.attempt.grant = consume grant
             return true
         } catch {
-            throw refusal(error, of: query, since: now)
+            throw refusal(error, of: call, since: now)
         }
     }
 
-    /// Waits until a call is granted. Kept out of line, because few calls wait.
+    /// Enters the queue of calls that wait for their grant. Kept out of line, because few calls wait.
     @inline(never)
-    private func waitForGrant(of call: SharedCall) async throws(CallFailure) {
+    private func waitForGrant(of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) throws(CallFailure) {
         let query = call.query
-        let lastCall = call.attempt.followUp == nil ? query.lastCall : nil
+        let lastCall = call.followUp == nil ? query.lastCall : nil
         do throws(CallFailure) {
-            call.attempt.grant = try await queue.grant(
+            call.wait = try queue.enter(
                 in: group(of: call), for: query.context,
-                within: CallTimes(deadline: call.deadline, lastCall: lastCall))
-            guard call.isWanted else {
-                call.attempt.grant = nil
-                throw CallFailure(error: .timedOut, cause: .noTime)
+                within: CallTimes(deadline: call.deadline, lastCall: lastCall)
+            ) { [self] wait in
+                call.wait = nil
+                end(wait, of: call, ifGivenUp: other)
             }
-            query.context?.noteStep(.wait, of: id, from: call.attempt.start, to: clock.now)
         } catch {
-            throw refusal(error, of: query, since: call.attempt.start)
+            throw refusal(error, of: call, since: call.attempt.start)
         }
+    }
+
+    /// Begins a call that has waited, unless it was refused.
+    private func end(_ wait: ProviderQueue.Call, of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
+        let start = call.attempt.start
+        guard wait.grant != nil, call.isWanted else {
+            wait.grant = nil
+            let failure = wait.refusal ?? CallFailure(error: .timedOut, cause: .noTime)
+            onEnd?(call, .failure(refusal(failure, of: call, since: start)))
+            return
+        }
+        call.attempt.grant = wait.grant.take()
+        call.query.context?.noteStep(.wait, of: id, from: start, to: clock.now)
+        begin(call, ifGivenUp: other)
     }
 
     /// Returns the group of the next HTTP call: see `CallGroups`.
     @inline(never)
     private func group(of call: SharedCall) -> Int {
-        queue.limits.groups.index(of: call.query.priceClass(followUp: call.attempt.followUp))
+        queue.limits.groups.index(of: call.query.priceClass(followUp: call.followUp))
+    }
+
+    /// Begins a granted call.
+    private func begin(_ call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
+        noteBegin(of: call, ifGivenUp: other)
+
+        let query = call.query
+        // Safe, although nothing of it is `Sendable`: the service calls the closures on the loop that this runs on. They
+        // keep the searches, whose parts refer to one another without owning each other.
+        nonisolated(unsafe) let (caller, begun, searches) = (self, call, query.search.worker)
+        let end: @Sendable (Result<ProviderReply, SearchError>) -> Void = { result in
+            unsafe withExtendedLifetime(searches) { unsafe caller.take(result, of: begun) }
+        }
+        let inFlight =
+            if let trace = query.context?.trace {
+                trace.begin(
+                    query.search.request, at: query.service, followUp: call.followUp, before: call.attempt.deadline,
+                    number: call.cost.attempts, isCancelled: { unsafe begun.isCancelled }, then: end)
+            } else {
+                query.service.begin(
+                    query.search.request, followUp: call.followUp, before: call.attempt.deadline, then: end)
+            }
+        // A call that has ended may have been followed by another one.
+        if let inFlight { call.inFlight = inFlight }
+    }
+
+    private func take(_ result: Result<ProviderReply, SearchError>, of call: SharedCall) {
+        call.inFlight = nil
+        onEnd?(call, end(call, with: result))
     }
 
     /// Records the start of a granted call and sets its time limit.
-    private func begin(_ call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
+    private func noteBegin(of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         let now = clock.now
         call.attempt.start = now
         countCall(for: call.query, isFirst: call.cost.attempts == 0, at: now)
@@ -150,11 +180,11 @@ final class ProviderCaller {
         let end = clock.now
         let duration = call.attempt.start.duration(to: end)
         call.cost.upstream += duration
-        let isCancelled = Task.isCancelled
-        let priceClass = call.query.priceClass(followUp: call.attempt.followUp)
+        let isCancelled = call.isCancelled
+        let priceClass = call.query.priceClass(followUp: call.followUp)
         observer.onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
-        // The failure of a cancelled task is no evidence about the provider, so its grant is dropped.
+        // The failure of a cancelled call is no evidence about the provider, so its grant is dropped.
         guard let grant = call.attempt.grant.take() else { preconditionFailure("the call has no grant") }
         if isCancelled {
             note(call, endedAt: end, as: .cancelled)
@@ -220,17 +250,17 @@ final class ProviderCaller {
 
     @inline(never)
     private func countBudgeted(_ call: SharedCall, _ permits: CallGroup.Permits, at now: Instant) {
-        let priceClass = call.query.priceClass(followUp: call.attempt.followUp)
+        let priceClass = call.query.priceClass(followUp: call.followUp)
         let kind = CallKind(operation: call.query.request.operation, priceClass: priceClass)
         for (account, permit) in permits { account.noteMade(permit, as: kind.name, at: now) }
     }
 
     /// Records that a call was not granted.
     /// - Returns: the reason.
-    private func refusal(_ failure: CallFailure, of query: ProviderQuery, since start: Instant) -> CallFailure {
-        let failure = reason(failure, for: query)
-        let end: RequestStep.End = Task.isCancelled ? .cancelled : RequestStep.End(failure.error)
-        query.context?.noteStep(.refused, of: id, from: start, to: clock.now, as: end)
+    private func refusal(_ failure: CallFailure, of call: SharedCall, since start: Instant) -> CallFailure {
+        let failure = reason(failure, for: call.query)
+        let end: RequestStep.End = call.isCancelled ? .cancelled : RequestStep.End(failure.error)
+        call.query.context?.noteStep(.refused, of: id, from: start, to: clock.now, as: end)
         return failure
     }
 

@@ -7,26 +7,25 @@ import Resilience
 ///
 /// A request passes through these steps, each a function of the same name:
 ///
-///     begin -> make -> retry -> ProviderCaller.attempt: grant, then one HTTP call
+///     begin -> attempt -> ProviderCaller.attempt: grant, then one HTTP call -> proceed -> end
+///                 ^----------- pause: a retry or a follow-up call ------------'
 ///
-/// Identical requests share the steps after `begin`, which run in a dedicated task. Every HTTP call is a separate
-/// attempt, whether it repeats a failed call or follows a successful one. Each attempt is granted, timed, evaluated and
-/// counted.
+/// Identical requests share the steps between `begin` and `end`. Every HTTP call is a separate attempt, whether it repeats
+/// a failed call or follows a successful one. Each attempt is granted, timed, evaluated and counted.
 ///
-/// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every call
-/// awaits are inlined where they are called: see docs/internals/concurrency.md.
+/// No step has a task: each ends by calling the next one, at once or from a timer, the queue or the transport. Belongs to
+/// one `SearchWorker`, on whose executor everything runs, so that no lock is needed.
 final class ProviderClient {
     let id: ProviderID
     let policy: ProviderPolicy
     let clock: any MonotonicClock
     let timekeeper: any Timekeeper
-    /// Starts the task in which a call is made.
-    private let startCall: (SharedCall) -> Void
     /// Called once with each query that has begun, when it has its result, possibly before `begin` has returned.
     private let onEnd: (ProviderQuery) -> Void
     private lazy var sharedCalls = SingleFlight(
         timekeeper: timekeeper, sharesCalls: policy.sharesIdenticalCalls,
-        start: startCall, onEnd: { [unowned self] in end($0, of: $1) },
+        start: { [unowned self] in attempt($0) }, cancel: { [unowned self] in cancel($0) },
+        onEnd: { [unowned self] in end($0, of: $1) },
         onMoreUrgent: { [unowned self] in caller.promote($0) })
     let caller: ProviderCaller
     private let observer: CallObserver
@@ -40,17 +39,16 @@ final class ProviderClient {
     var parked = 0
     private var random: any RandomNumberGenerator & Sendable
 
-    /// - Parameter startCall: starts the task in which a call is made: see `make`.
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
-        startCall: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderQuery) -> Void,
+        onEnd: @escaping (ProviderQuery) -> Void,
         random: any RandomNumberGenerator & Sendable, accounts: [BudgetAccount], observer: CallObserver
     ) {
         self.id = id
         self.policy = policy
         self.clock = clock
         self.random = random
-        (self.observer, self.timekeeper, self.startCall, self.onEnd) = (observer, timekeeper, startCall, onEnd)
+        (self.observer, self.timekeeper, self.onEnd) = (observer, timekeeper, onEnd)
 
         let (share, now) = (policy.share.initial, timekeeper.now)
         let methods = policy.orderedMethodLimits
@@ -71,6 +69,7 @@ final class ProviderClient {
         for account in accounts where !account.budget.isAllowance {
             account.onUsedUp = { observer.onBudget(account.budget, $0) }
         }
+        caller.onEnd = { [unowned self] in proceed(with: $0, after: $1) }
     }
 
     // MARK: - Queries
@@ -131,96 +130,93 @@ final class ProviderClient {
         context.noteStep(.shared, of: id, from: query.start, to: clock.now, as: end)
     }
 
-    /// Makes a call for all its members, in a dedicated task. The task is cancelled when no query waits for it; its calls
-    /// then count as wasted.
-    @inline(__always)
-    func make(_ call: SharedCall) async {
-        call.result = await retry(call)
-        if Task.isCancelled { observer.onWasted(id, call.cost.attempts - call.cost.givenUp) }
+    // MARK: - Calls
+
+    /// Makes the next HTTP call of a call.
+    private func attempt(_ call: SharedCall) { caller.attempt(of: call, ifGivenUp: otherChance(of: call)) }
+
+    /// Ends a call early, because no query waits for it. Its HTTP calls then count as wasted.
+    private func cancel(_ call: SharedCall) {
+        guard let pause = call.pause.take() else { return caller.cancel(call) }
+        pause.timer.cancel()
+        call.query.context?.noteStep(.pause, of: id, from: pause.start, to: clock.now, as: .cancelled)
+        end(call, with: .failure(CallFailure(error: .timedOut, cause: .noTime)))
+    }
+
+    private func end(_ call: SharedCall, with result: ProviderQuery.Result) {
+        call.result = result
+        if call.isCancelled { observer.onWasted(id, call.cost.attempts - call.cost.givenUp) }
         sharedCalls.finish(call)
     }
 
-    // MARK: - Retry
+    /// Ends a call that has its answer, or for which no further HTTP call makes sense. Otherwise makes the next one.
+    private func proceed(with call: SharedCall, after result: Result<ProviderReply, CallFailure>) {
+        switch result {
+        case .success(.answer(let answer)): end(call, with: .success(answer))
 
-    /// Makes attempts until the call has its answer or no further attempt makes sense.
-    @inline(__always)
-    private func retry(_ call: SharedCall) async -> ProviderQuery.Result {
-        let query = call.query
-        var (failures, hasRepeated) = (0, false)
-        var lastFailure: SearchError?
-        var followUp: FollowUpCall?
-        while true {
-            switch await caller.attempt(of: call, followUp: followUp, ifGivenUp: otherChance(of: call, after: failures))
-            {
-            case .success(.answer(let answer)):
-                return .success(answer)
-
-            case .success(.needsCall(let next)):
-                guard await wait(for: next.delay, before: call.deadline, of: query) else {
-                    return .failure(CallFailure(error: next.failureIfLate, cause: .noTime))
-                }
-                followUp = next
-
-            // This call does not count against `maxAttempts`.
-            case .failure(let failure) where failure.error.isStale && !hasRepeated && caller.withdrawRepeat():
-                hasRepeated = true
-                lastFailure = failure.error
-
-            case .failure(let failure):
-                failures += 1
-                // A call is abandoned for the next provider if there is one, otherwise for a retry.
-                guard failure.cause != .givenUp || !query.hasAlternative,
-                    await waitForRetry(of: query, after: failure.error, failures: failures, before: call.deadline)
-                else { return .failure(failure.following(lastFailure)) }
-                lastFailure = failure.error
+        case .success(.needsCall(let next)):
+            guard !call.isCancelled, next.delay == .zero || call.deadline.remaining(at: clock.now) > next.delay else {
+                return end(call, with: .failure(CallFailure(error: next.failureIfLate, cause: .noTime)))
             }
+            call.followUp = next
+            if next.delay == .zero { attempt(call) } else { pause(call, for: next.delay) }
+
+        // This HTTP call does not count against `maxAttempts`.
+        case .failure(let failure)
+        where failure.error.isStale && !call.failures.hasRepeated && caller.withdrawRepeat(of: call):
+            call.failures.hasRepeated = true
+            call.failures.last = failure.error
+            attempt(call)
+
+        case .failure(let failure): retry(call, after: failure)
         }
     }
 
+    /// Pauses before another HTTP call, if one follows a failure.
+    @inline(never)
+    private func retry(_ call: SharedCall, after failure: CallFailure) {
+        call.failures.count += 1
+        // An HTTP call is abandoned for the next provider if there is one, otherwise for a retry.
+        guard failure.cause != .givenUp || !call.query.hasAlternative,
+            let delay = delayOfRetry(of: call, after: failure.error)
+        else { return end(call, with: .failure(failure.following(call.failures.last))) }
+        call.failures.last = failure.error
+        pause(call, for: delay)
+    }
+
     /// Returns what remains for a request if its next call is abandoned. Only one call of a request is abandoned for a retry.
-    private func otherChance(of call: SharedCall, after failures: Int) -> AttemptTimer.OtherChance {
+    private func otherChance(of call: SharedCall) -> AttemptTimer.OtherChance {
         if call.query.hasAlternative { return .nextProvider }
-        return failures + 1 < policy.retry.maxAttempts && call.cost.givenUp == 0 ? .retry : .none
+        return call.failures.count + 1 < policy.retry.maxAttempts && call.cost.givenUp == 0 ? .retry : .none
     }
 
-    /// Waits before a follow-up call.
-    /// - Returns: `false` if the deadline leaves no time for the wait, or if the task was cancelled.
-    @inline(never)
-    private func wait(for delay: Duration, before deadline: Deadline, of query: ProviderQuery) async -> Bool {
-        if delay == .zero { return true }
-        let now = clock.now
-        guard deadline.remaining(at: now) > delay else { return false }
-        return await pause(of: query, from: now, for: delay)
+    /// Makes the next HTTP call after a pause, which is a step of the request.
+    private func pause(_ call: SharedCall, for delay: Duration) {
+        let start = clock.now
+        let timer = timekeeper.schedule(at: start + delay) { [self] in
+            call.pause = nil
+            call.query.context?.noteStep(.pause, of: id, from: start, to: clock.now, as: .over)
+            attempt(call)
+        }
+        call.pause = (start, timer)
     }
 
-    /// Waits, and records the wait as a step of the request.
-    /// - Returns: `false` if the task was cancelled.
-    private func pause(of query: ProviderQuery, from now: Instant, for delay: Duration) async -> Bool {
-        let isOver = (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
-        query.context?.noteStep(.pause, of: id, from: now, to: clock.now, as: isOver ? .over : .cancelled)
-        return isOver
-    }
-
-    /// Decides whether another attempt follows a failure, and waits until it may begin.
-    /// - Returns: `false` if no attempt should follow.
-    @inline(never)
-    private func waitForRetry(
-        of query: ProviderQuery, after error: SearchError, failures: Int, before deadline: Deadline
-    ) async -> Bool {
+    /// Returns the delay of another HTTP call after a failure; `nil` if none should follow.
+    private func delayOfRetry(of call: SharedCall, after error: SearchError) -> Duration? {
         let now = clock.now
         let expectedAttempt = caller.queue.limits.concurrency.expectedLatency
         // The request's lifetime limits only the start of a call.
-        let timeToLastCall = query.lastCall.map { now.duration(to: $0) + expectedAttempt }
-        let remaining = deadline.remaining(at: now)
+        let timeToLastCall = call.query.lastCall.map { now.duration(to: $0) + expectedAttempt }
+        let remaining = call.deadline.remaining(at: now)
         let failure = RetryPolicy.Failure(
-            attempt: failures, allowsAttempt: error.allowsAttempt, retryAfter: error.retryAfter,
+            attempt: call.failures.count, allowsAttempt: error.allowsAttempt, retryAfter: error.retryAfter,
             remaining: timeToLastCall.map { min($0, remaining) } ?? remaining, expectedAttempt: expectedAttempt)
 
-        guard !Task.isCancelled,
+        guard !call.isCancelled,
             case .retry(let delay) = policy.retry.decide(
                 after: failure, budget: &caller.retryBudget, at: now, using: &random)
-        else { return false }
-        return await pause(of: query, from: now, for: delay)
+        else { return nil }
+        return delay
     }
 
     // MARK: - The fleet, and the status

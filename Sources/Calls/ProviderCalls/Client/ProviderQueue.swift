@@ -8,11 +8,12 @@ import Resilience
 /// A call waits in a single queue, ordered by class and tenant, for all resources that it lacks. At the head of the queue,
 /// it takes all of them at once. A call that could not begin in time is refused on arrival, or later if the limits change.
 ///
-/// Not `Sendable`: it belongs to one actor, whose isolation `grant` keeps. A call that does not wait costs no lock and no allocation.
+/// Not `Sendable`: it belongs to one actor. A call that does not wait costs no lock and no allocation.
 final class ProviderQueue {
     /// A call that waits.
     final class Call {
-        let waiter = Waiter()
+        /// Called once, when the wait has ended with a grant or a refusal; never after `leave`.
+        let onEnd: (Call) -> Void
         let deadline: Deadline
         /// The latest useful start of the call.
         let latest: Instant
@@ -27,8 +28,12 @@ final class ProviderQueue {
         var grant: Grant?
         var refusal: CallFailure?
 
-        init(_ flow: Flow, in group: Int, before deadline: Deadline, latest: Instant, need: CallNeed) {
+        init(
+            _ flow: Flow, in group: Int, before deadline: Deadline, latest: Instant, need: CallNeed,
+            onEnd: @escaping (Call) -> Void
+        ) {
             (self.flow, self.group, self.deadline, self.latest, self.need) = (flow, group, deadline, latest, need)
+            self.onEnd = onEnd
         }
     }
 
@@ -91,51 +96,20 @@ final class ProviderQueue {
         return limits.budgetRefusal(of: .interactive, in: group, at: now)
     }
 
-    /// Waits until a call is at the head of the queue and lacks nothing, and grants it.
-    /// - Parameter group: see `CallGroups`.
-    /// - Parameter owner: the request. It determines the call's flow, and `promote` finds the call by it.
-    /// - Parameter times: the latest start and the latest end of the call.
-    /// - Throws: if the call would begin too late, if the provider must not be called, or if the task is cancelled.
-    @inline(never)
-    func grant(
-        in group: Int = 0, for owner: RequestContext?, within times: CallTimes
-    ) async throws(CallFailure) -> Grant {
-        while true {
-            let flow = owner?.flow ?? .standard
-            let grant = try grantAtOnce(flow.requestClass, in: group, before: times.deadline, at: timekeeper.now)
-            if let grant { return grant }
-            let call = try enter(flow, in: group, for: owner, within: times, at: timekeeper.now)
-            let verdict = await call.waiter.verdict()
-            call.timer?.cancel()
-            switch verdict {
-            case .served:
-                if let grant = call.grant.take(), try isUsable(grant, at: timekeeper.now) { return grant }
-            case .tooLate:
-                // The call was refused as a batch call, and an interactive request has joined it since.
-                if call.flow.requestClass == .batch, owner?.flow.requestClass == .interactive { continue }
-                throw call.refusal ?? CallFailure(error: .timedOut, cause: .noTime)
-            case .cancelled:
-                leave(call)
-                throw CallFailure(error: .timedOut, cause: .noTime)
-            }
-        }
-    }
-
-    /// Checks a granted call again, because other jobs may have run since the grant.
-    /// - Returns: `false` if the call has to wait again because a new period of a budget began.
-    private func isUsable(_ grant: borrowing Grant, at now: Instant) throws(CallFailure) -> Bool {
-        let epoch = grant.breakerPermit.epoch
-        if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now) {
-            throw limits.shut(for: rejection.retryAfter, because: rejection.reason)
-        }
-        return grant.tokens.permits.allSatisfy { $0.account.isCurrent($0.permit, at: now) }
-    }
-
     // MARK: - The line
 
-    private func enter(
-        _ flow: Flow, in group: Int, for owner: RequestContext?, within times: CallTimes, at now: Instant
+    /// Enters a call for which `grantAtOnce` has just returned `nil`. It waits until it is at the head of the queue and lacks
+    /// nothing. A granted call must begin within `onEnd`, before anything else can change the limits.
+    /// - Parameter owner: the request. It determines the call's flow, and `promote` finds the call by it.
+    /// - Parameter times: the latest start and the latest end of the call.
+    /// - Parameter onEnd: called once, in a later job, when the wait has ended with a grant or a refusal; never after `leave`.
+    /// - Throws: if the call would begin too late.
+    @inline(never)
+    func enter(
+        in group: Int = 0, for owner: RequestContext?, within times: CallTimes,
+        then onEnd: @escaping (Call) -> Void
     ) throws(CallFailure) -> Call {
+        let (flow, now) = (owner?.flow ?? .standard, timekeeper.now)
         if flow.requestClass == .batch, let refusal = limits.budgetRefusal(of: .batch, in: group, at: now) {
             throw refusal
         }
@@ -147,7 +121,7 @@ final class ProviderQueue {
             throw refusal
         }
 
-        let call = Call(flow, in: group, before: times.deadline, latest: latest, need: need)
+        let call = Call(flow, in: group, before: times.deadline, latest: latest, need: need, onEnd: onEnd)
         call.ticket = line.append(call, in: flow, group: group, for: owner).ticket
         call.timer = timekeeper.schedule(at: latest) { [weak self, weak call] in
             guard let self, let call else { return }
@@ -210,12 +184,15 @@ final class ProviderQueue {
     }
 
     func end(_ call: Call, with refusal: CallFailure) {
+        call.timer?.cancel()
         call.refusal = refusal
-        call.waiter.settle(.tooLate())
+        call.onEnd(call)
     }
 
-    private func leave(_ call: Call) {
+    /// Removes a call that need not be made any more.
+    func leave(_ call: Call) {
         guard let ticket = call.ticket, line.remove(ticket) != nil else { return }
+        call.timer?.cancel()
         noteLine(at: timekeeper.now)
     }
 
@@ -262,9 +239,9 @@ final class ProviderQueue {
             refusedByConcurrency += 1
             end(call, with: refusal)
         } else {
+            call.timer?.cancel()
             call.grant = limits.take(call.flow.requestClass, in: call.group, at: now)
-            // The call's task was cancelled just now, so the grant goes to the next call.
-            if !call.waiter.settle(.served) { call.grant = nil }
+            call.onEnd(call)
         }
         return true
     }

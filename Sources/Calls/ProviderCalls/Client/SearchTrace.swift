@@ -14,13 +14,14 @@ public final class SearchTrace: Sendable {
         self.context = context
     }
 
-    /// Makes a call within a span, which is `CallSpan.current` during the call.
+    /// Begins a call within a span, which is `CallSpan.current` while it begins.
     /// - Parameter number: the number of the call within its request, from 1.
-    func call(
-        for request: SearchRequest, to service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
-        number: Int,
-        isolation: isolated (any Actor)? = #isolation
-    ) async throws(SearchError) -> ProviderReply {
+    /// - Parameter isCancelled: asked at the end of the call.
+    func begin(
+        _ request: SearchRequest, at service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
+        number: Int, isCancelled: @escaping @Sendable () -> Bool,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
         let provider = service.id.rawValue
         let span = tracer.startSpan(provider, context: context, ofKind: .client)
         span.updateAttributes { attributes in
@@ -29,19 +30,13 @@ public final class SearchTrace: Sendable {
             attributes["locsearch.call.number"] = number
         }
 
-        let result = await CallSpan.$current.withValue(span) { () async -> Result<ProviderReply, SearchError> in
-            _ = isolation  // see docs/internals/concurrency.md, 3
-            do throws(SearchError) {
-                return .success(
-                    try await service.call(for: request, followUp: followUp, before: deadline))
-            } catch {
-                return .failure(error)
+        return CallSpan.$current.withValue(span) {
+            service.begin(request, followUp: followUp, before: deadline) { result in
+                if case .failure(let error) = result { span.note(error, isCancelled: isCancelled()) }
+                span.end()
+                end(result)
             }
         }
-
-        if case .failure(let error) = result { span.note(error, isCancelled: Task.isCancelled) }
-        span.end()
-        return try result.get()
     }
 }
 

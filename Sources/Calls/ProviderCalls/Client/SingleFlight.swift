@@ -6,9 +6,9 @@ import Resilience
 /// Coalesces identical calls that are in flight at the same time. Answers are not kept after the call, because the
 /// providers' terms do not allow a cache.
 ///
-/// A query takes part in a call as one of its members: it has no task, and `onEnd` reports its result. The call has a
-/// dedicated task, so that it belongs to all its members. A member that is cancelled or reaches its deadline leaves without
-/// affecting the others. The call is cancelled only when no member is left.
+/// A query takes part in a call as one of its members, and `onEnd` reports its result. The call belongs to all its members.
+/// A member that is cancelled or reaches its deadline leaves without affecting the others. The call is cancelled only when
+/// no member is left.
 ///
 /// The call has the deadline and the lifetime of its first member. If it fails for lack of time, the members that have more
 /// time make another call together. The deadline of a call in flight cannot be moved. A call that always had the longest
@@ -35,6 +35,7 @@ final class SingleFlight {
     private let timekeeper: any Timekeeper
     private let sharesCalls: Bool
     private let start: (SharedCall) -> Void
+    private let cancel: (SharedCall) -> Void
     private let onEnd: (ProviderQuery, SharedCall) -> Void
     private let onMoreUrgent: (ProviderQuery) -> Void
     private var calls: [ProviderQuery: SharedCall] = [:]
@@ -45,17 +46,18 @@ final class SingleFlight {
 
     /// - Parameters:
     ///   - sharesCalls: `false`: each member makes a separate call.
-    ///   - start: starts the task that makes a call. The task is stored as the call's `task`. It sets the call's
-    ///     `result`, and ends with `finish`.
+    ///   - start: makes a call. It sets the call's `result`, and ends with `finish`.
+    ///   - cancel: ends a call early, also with `finish`.
     ///   - onEnd: called once per member, with its call, after its `end` was set.
     ///   - onMoreUrgent: called with a call's query when a request of a more urgent class joins the call.
     init(
         timekeeper: any Timekeeper, sharesCalls: Bool = true, start: @escaping (SharedCall) -> Void,
-        onEnd: @escaping (ProviderQuery, SharedCall) -> Void,
+        cancel: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderQuery, SharedCall) -> Void,
         onMoreUrgent: @escaping (ProviderQuery) -> Void = { _ in }
     ) {
         self.timekeeper = timekeeper
-        (self.sharesCalls, self.start, self.onEnd, self.onMoreUrgent) = (sharesCalls, start, onEnd, onMoreUrgent)
+        (self.sharesCalls, self.start, self.cancel) = (sharesCalls, start, cancel)
+        (self.onEnd, self.onMoreUrgent) = (onEnd, onMoreUrgent)
     }
 
     var statistics: Statistics {
@@ -131,7 +133,7 @@ final class SingleFlight {
         // A request that arrives now must not join a call that is being cancelled.
         if calls[call.query] === call { calls[call.query] = nil }
         counters.abandoned += 1
-        call.task?.cancel()
+        cancel(call)
     }
 
     /// Ends a call that has its result, and reports it to its members.

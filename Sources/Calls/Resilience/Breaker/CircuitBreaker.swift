@@ -105,12 +105,6 @@ public final class CircuitBreaker {
         return take(at: now)
     }
 
-    /// Returns the refusal of a call that was permitted earlier but must not begin now; `nil` if it may begin.
-    public func rejection(ofCallPermittedIn permitted: UInt, at now: Instant) -> Rejection? {
-        guard permitted != epoch || isHeldOpen else { return nil }
-        return openUntil(at: now).map { rejection(now.duration(to: $0)) }
-    }
-
     private func rejection(_ retryAfter: Duration) -> Rejection {
         Rejection(retryAfter: retryAfter, reason: isHeldOpen ? .pausedByOrder : reason)
     }

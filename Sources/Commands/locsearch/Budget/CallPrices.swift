@@ -9,11 +9,12 @@ import PlaceProviders
 struct CallPrices: Sendable {
     /// Services are made for their price classes only.
     private struct NoTransport: HTTPSending {
-        func send(
+        func begin(
             _ request: HTTPRequest, before deadline: Instant,
-            receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-        ) async throws(HTTPError) {
-            throw HTTPError(.connect, "prices need no call")
+            then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        ) -> (any Cancellable)? {
+            end(.failure(HTTPError(.connect, "prices need no call")))
+            return nil
         }
     }
 

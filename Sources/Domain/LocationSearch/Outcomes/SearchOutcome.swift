@@ -4,28 +4,18 @@ public import Basics
 public struct SearchOutcome: Sendable, Hashable {
     /// The content of a success.
     public struct Result: Sendable, Hashable {
+        /// The credits that must be shown with the data, unchanged; may be HTML.
+        public var attributions: [String]
         /// The places in the provider's order: one place for details, none for a photo.
         public var places: Places
+        /// Present for a search.
+        public var search: Search?
         /// The URL of the requested picture. It is short-lived.
         public var photoURL: String?
         /// The total number of places that the provider has for the search; `nil` if it reported none.
         public var totalAvailable: Int?
         /// The `pageToken` for the next page; `nil` if there is none.
         public var nextPageToken: String?
-        /// The credits that must be shown with the data, unchanged; may be HTML.
-        public var attributions: [String]
-        /// Present for a search.
-        public var search: Search?
-
-        public init(
-            places: Places = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
-            attributions: [String] = [], search: Search? = nil
-        ) {
-            self.places = places
-            self.photoURL = photoURL
-            self.totalAvailable = totalAvailable
-            (self.nextPageToken, self.attributions, self.search) = (nextPageToken, attributions, search)
-        }
     }
 
     /// The search as the provider ran it.
@@ -61,6 +51,18 @@ public struct SearchOutcome: Sendable, Hashable {
     /// The code of the failure; `nil` for a success. Copies nothing of the result.
     public var failure: SearchError.Code? {
         if case .box(.failure(let error)) = _result { error.code } else { nil }
+    }
+}
+
+extension SearchOutcome.Result {
+    // In an extension for the same reason as the next one.
+    public init(
+        places: Places = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
+        attributions: [String] = [], search: SearchOutcome.Search? = nil
+    ) {
+        self.init(
+            attributions: attributions, places: places, search: search, photoURL: photoURL,
+            totalAvailable: totalAvailable, nextPageToken: nextPageToken)
     }
 }
 

@@ -14,30 +14,32 @@ public protocol PlaceService: Sendable {
     func suitability(for request: SearchRequest) -> Suitability
 
     /// Returns the price class of a call. Called for each call, so it must be quick and allocate nothing.
-    /// - Parameter followUp: as in ``call(for:followUp:before:)``.
+    /// - Parameter followUp: as in ``begin(_:followUp:before:then:)``.
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass
 
-    /// Makes exactly one HTTP call for a request and reads its answer.
+    /// Begins exactly one HTTP call for a request, whose answer it reads.
     ///
     /// Each call is subject to the provider's limits. So a service that needs another call returns `needsCall` instead of
     /// making it, and is called again once the limits allow.
     /// - Parameter followUp: the call to make, as this service described it; `nil` for a request's first call.
-    /// - Throws: the failure in the contract's terms; `timeout` once `deadline` has passed. Cancelling the task aborts the transfer.
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply
+    /// - Parameter end: called once on the caller's loop, possibly before this function returns. A failure is in the
+    ///   contract's terms: `timeout` once `deadline` has passed.
+    /// - Returns: the call, for aborting it; `nil` if it has ended.
+    func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)?
 }
 
 /// The result of one HTTP call: the request's answer, or the next call that it needs.
 public enum ProviderReply: Sendable {
-    // Boxed, because replies pass through many frames.
-    indirect case answer(ProviderAnswer)
+    case answer(ProviderAnswer)
     /// The answer needs another call.
     case needsCall(FollowUpCall)
 }
 
 /// A further HTTP call that a request needs: the picture of a photo that has been looked up, or a page that was not ready.
-/// A class, because it passes through many async frames, each of which then copies one pointer.
+/// A class, so that passing it on copies one pointer.
 public final class FollowUpCall: Sendable {
     /// The call's position within its request: 2 for the first follow-up call.
     public let number: Int
@@ -61,11 +63,21 @@ public final class FollowUpCall: Sendable {
 }
 
 extension PlaceService {
+    /// Makes one HTTP call for a request, and waits for its end: `begin` for tasks. Cancelling the task does not end it.
+    /// - Throws: the failure in the contract's terms.
+    package func call(
+        for request: SearchRequest, followUp: FollowUpCall? = nil, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
+        try await withCheckedContinuation { task in
+            _ = begin(request, followUp: followUp, before: deadline) { task.resume(returning: $0) }
+        }.get()
+    }
+
     /// The default for providers without a region or recognisable ids.
     public func suitability(for request: SearchRequest) -> Suitability { .possible }
 }
 
-/// The span of the current task's call, to which the HTTP transport adds what the domain does not know.
+/// The span of the call that is being begun, to which the HTTP transport adds what the domain does not know.
 public enum CallSpan {
     /// `nil` outside a traced call.
     @TaskLocal public static var current: (any Span)?
@@ -85,28 +97,46 @@ public enum Suitability: Int, Sendable, Comparable {
 
 /// A provider's answer to one request, in the domain's terms. A search or a details request sets `places`, a photo request `photoURL`.
 public struct ProviderAnswer: Sendable, Hashable {
-    public var places: Places
-    /// An https URL that needs no key. Short-lived.
-    public var photoURL: String?
-    /// The total number of places that the provider has, if reported.
-    public var totalAvailable: Int?
-    /// The provider's own token for the next page, which outcomes carry inside the worker's token; `nil` on the last page.
-    public var nextPageToken: String?
-    /// Credits that the provider's terms require with the data; may be HTML, must be shown unchanged.
-    public var attributions: [String]
-    /// The radius that the provider really searched, in metres, if it differs from the request's.
-    public var radiusMeters: Double?
-    /// The number of unreadable entries of the provider's list, which were left out.
-    public var unreadablePlaces: Int
+    private struct Contents: Sendable, Hashable {
+        var places: Places
+        var photoURL: String?
+        var totalAvailable: Int?
+        var nextPageToken: String?
+        var attributions: [String]
+        var radiusMeters: Double?
+        var unreadablePlaces: Int
+    }
+
+    // Boxed, because an answer passes through many functions.
+    @Boxed private var contents: Contents
 
     public init(
         places: Places = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
         attributions: [String] = [], radiusMeters: Double? = nil, unreadablePlaces: Int = 0
     ) {
-        self.places = places
-        self.photoURL = photoURL
-        self.totalAvailable = totalAvailable
-        self.nextPageToken = nextPageToken
-        (self.attributions, self.radiusMeters, self.unreadablePlaces) = (attributions, radiusMeters, unreadablePlaces)
+        _contents = Boxed(
+            wrappedValue: Contents(
+                places: places, photoURL: photoURL, totalAvailable: totalAvailable, nextPageToken: nextPageToken,
+                attributions: attributions, radiusMeters: radiusMeters, unreadablePlaces: unreadablePlaces))
     }
+
+    public var places: Places {
+        get { contents.places }
+        set { contents.places = newValue }
+    }
+    /// An https URL that needs no key. Short-lived.
+    public var photoURL: String? { contents.photoURL }
+    /// The total number of places that the provider has, if reported.
+    public var totalAvailable: Int? { contents.totalAvailable }
+    /// The provider's own token for the next page, which outcomes carry inside the worker's token; `nil` on the last page.
+    public var nextPageToken: String? {
+        get { contents.nextPageToken }
+        set { contents.nextPageToken = newValue }
+    }
+    /// Credits that the provider's terms require with the data; may be HTML, must be shown unchanged.
+    public var attributions: [String] { contents.attributions }
+    /// The radius that the provider really searched, in metres, if it differs from the request's.
+    public var radiusMeters: Double? { contents.radiusMeters }
+    /// The number of unreadable entries of the provider's list, which were left out.
+    public var unreadablePlaces: Int { contents.unreadablePlaces }
 }

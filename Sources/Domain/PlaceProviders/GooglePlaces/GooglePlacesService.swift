@@ -36,63 +36,58 @@ public struct GooglePlacesService: PlaceService {
         }
     }
 
-    public func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        try api.checkKey()
-
-        let answer: ProviderAnswer
+    public func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
+        let place = GooglePlacesResponse.Kind.place(id: request.placeID ?? "")
         switch request.operation {
-        case .search: answer = try await search(request, before: deadline)
+        case .search where GooglePlacesRequests.needsTextSearch(request):
+            let (centre, radius) = (request.location, request.radiusMeters)
+            return api.begin(requests.text(request), before: deadline, then: end) { (response) throws(SearchError) in
+                var answer = try GooglePlacesResponse.read(response, as: .list).found()
+                if let centre {
+                    // Text search is restricted by a box, whose corners are outside the requested circle.
+                    answer.places.removeAll { $0.location.map { centre.distance(to: $0) > radius } ?? false }
+                }
+                return .answer(answer)
+            }
+        case .search:
+            return api.begin(requests.nearby(request), before: deadline, then: end) { (response) throws(SearchError) in
+                .answer(try GooglePlacesResponse.read(response, as: .list).found())
+            }
         case .details:
-            answer = try await page(requests.details(request), kind: place(of: request), before: deadline).details()
+            return api.begin(requests.details(request), before: deadline, then: end) { (response) throws(SearchError) in
+                .answer(try GooglePlacesResponse.read(response, as: place).details())
+            }
         case .photo:
-            guard let followUp else {
-                let page = try await page(requests.photoNames(request), kind: place(of: request), before: deadline)
-                return .needsCall(try page.photoCall())
-            }
-            answer = try await picture(followUp, before: deadline)
-        }
-
-        try api.checkSilence(of: answer)
-        return .answer(answer)
-    }
-
-    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
-    {
-        let isText = GooglePlacesRequests.needsTextSearch(request)
-        let page = try await page(
-            isText ? requests.text(request) : requests.nearby(request), kind: .list, before: deadline)
-        var answer = try page.found()
-        if isText, let centre = request.location {
-            // Text search is restricted by a box, whose corners are outside the requested circle.
-            answer.places.removeAll { place in
-                place.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false
+            if let followUp { return beginPicture(followUp, before: deadline, then: end) }
+            return api.begin(requests.photoNames(request), before: deadline, then: end) {
+                (response) throws(SearchError) in
+                .needsCall(try GooglePlacesResponse.read(response, as: place).photoCall())
             }
         }
-        return answer
     }
-
-    private func place(of request: SearchRequest) -> GooglePlacesResponse.Kind { .place(id: request.placeID ?? "") }
 
     /// Requests the address of the photo that the first call found.
-    private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
-        let media = try await page(requests.media(call.subject ?? ""), kind: .media, before: deadline)
-        guard let url = media.photoURL else { throw .badResponse("lacks photoUri", from: id) }
-        return ProviderAnswer(photoURL: url, attributions: call.attributions)
+    private func beginPicture(
+        _ call: FollowUpCall, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
+        api.begin(requests.media(call.subject ?? ""), before: deadline, then: end) {
+            [id] (response) throws(SearchError) in
+            guard let url = try GooglePlacesResponse.read(response, as: .media).photoURL else {
+                throw .badResponse("lacks photoUri", from: id)
+            }
+            return .answer(ProviderAnswer(photoURL: url, attributions: call.attributions))
+        }
     }
 
     /// Checks whether a place exists: the cheapest call.
     func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
-        try api.checkKey()
-        _ = try await page(requests.id(of: placeID), kind: .place(id: placeID), before: deadline)
-    }
-
-    private func page(
-        _ request: HTTPRequest, kind: GooglePlacesResponse.Kind, before deadline: Deadline
-    ) async throws(SearchError) -> GooglePlacesResponse {
-        try await api.ask(request, before: deadline) { (response) throws(SearchError) in
-            try GooglePlacesResponse.read(response, as: kind)
+        try await api.ask(requests.id(of: placeID), before: deadline) { (response) throws(SearchError) in
+            _ = try GooglePlacesResponse.read(response, as: .place(id: placeID))
+            return .answer(ProviderAnswer())
         }
     }
 }

@@ -32,34 +32,41 @@ public struct GooglePlacesLegacyService: PlaceService {
             cure: "give one category without \"primary:\", no excludeCategories, and openingHours for details only")
     }
 
-    public func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        try api.checkKey()
-
-        let answer: ProviderAnswer
+    public func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
+        let placeID = request.placeID ?? ""
         switch request.operation {
         case .search:
-            do throws(SearchError) {
-                var found = try await page(searchURL(request), asked: nil, before: deadline).found()
-                if request.options.ranking == .distance { Self.cut(&found, to: request) }
-                answer = found
-            } catch {
-                return .needsCall(try retry(of: request, after: error, call: followUp?.number ?? 1))
+            return begin(searchURL(request), before: deadline, then: end) { (response) throws(SearchError) in
+                do throws(SearchError) {
+                    var found = try LegacyResponse.read(response, asked: nil).found()
+                    if request.options.ranking == .distance { Self.cut(&found, to: request) }
+                    return .answer(found)
+                } catch {
+                    return .needsCall(try Self.retry(of: request, after: error, call: followUp?.number ?? 1))
+                }
             }
         case .details:
-            answer = try await page(detailsURL(request), asked: request.placeID ?? "", before: deadline).details()
-        case .photo:
-            guard let followUp else {
-                let url = detailsURL(request, fields: "photos")
-                let page = try await page(url, asked: request.placeID ?? "", before: deadline)
-                return .needsCall(try page.photoCall())
+            return begin(detailsURL(request), before: deadline, then: end) { (response) throws(SearchError) in
+                .answer(try LegacyResponse.read(response, asked: placeID).details())
             }
-            answer = try await picture(followUp, before: deadline)
+        case .photo:
+            if let followUp { return beginPicture(followUp, before: deadline, then: end) }
+            return begin(detailsURL(request, fields: "photos"), before: deadline, then: end) {
+                (response) throws(SearchError) in
+                .needsCall(try LegacyResponse.read(response, asked: placeID).photoCall())
+            }
         }
+    }
 
-        try api.checkSilence(of: answer)
-        return .answer(answer)
+    private func begin(
+        _ url: String, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void,
+        reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> ProviderReply
+    ) -> (any Cancellable)? {
+        api.begin(HTTPRequest(url: url), before: deadline, then: end, reading: read)
     }
 
     /// Removes places beyond the radius, because a search by distance has none. Later pages are further away.
@@ -73,21 +80,29 @@ public struct GooglePlacesLegacyService: PlaceService {
     /// Describes the call that requests a page again. For some seconds after a page token was issued, INVALID_REQUEST means
     /// that the token is not valid yet.
     /// - Throws: `error` itself if it has another meaning.
-    private func retry(
+    private static func retry(
         of request: SearchRequest, after error: SearchError, call number: Int
     ) throws(SearchError) -> FollowUpCall {
-        guard error.code == .invalidRequest, request.pageToken != nil, number < Self.tokenAttempts else { throw error }
-        return FollowUpCall(number: number + 1, delay: Self.tokenDelay, failureIfLate: error)
+        guard error.code == .invalidRequest, request.pageToken != nil, number < tokenAttempts else { throw error }
+        return FollowUpCall(number: number + 1, delay: tokenDelay, failureIfLate: error)
     }
 
-    /// Requests the address of the picture that the first call found. The redirect is read, not followed.
-    private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+    /// Requests the address of the picture that the first call found.
+    private func beginPicture(
+        _ call: FollowUpCall, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
         var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/photo")
         url.add("photo_reference", call.subject)
         url.add("maxwidth", 800)
         url.add("key", api.configuration.apiKey)
-        let response = try await api.ask(HTTPRequest(url: url.text), before: deadline) { $0 }
+        return begin(url.text, before: deadline, then: end) { [self] (response) throws(SearchError) in
+            .answer(ProviderAnswer(photoURL: try pictureURL(in: response), attributions: call.attributions))
+        }
+    }
 
+    /// Returns the target of a redirect, which is not followed.
+    private func pictureURL(in response: HTTPResponse) throws(SearchError) -> String {
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
                 throw SearchError(
@@ -101,7 +116,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         guard let location = response.location, location.hasPrefix("https://"), WebAddress.isValid(location) else {
             throw .badResponse("is a redirect without a valid target", from: id)
         }
-        return ProviderAnswer(photoURL: location, attributions: call.attributions)
+        return location
     }
 
     private func searchURL(_ request: SearchRequest) -> String {
@@ -142,16 +157,11 @@ public struct GooglePlacesLegacyService: PlaceService {
 
     /// Checks whether a place exists: the cheapest call.
     func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
-        try api.checkKey()
         let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)
-        _ = try await page(detailsURL(request, fields: "place_id"), asked: placeID, before: deadline)
-    }
-
-    private func page(
-        _ url: String, asked: String?, before deadline: Deadline
-    ) async throws(SearchError) -> LegacyResponse {
+        let url = detailsURL(request, fields: "place_id")
         try await api.ask(HTTPRequest(url: url), before: deadline) { (response) throws(SearchError) in
-            try LegacyResponse.read(response, asked: asked)
+            _ = try LegacyResponse.read(response, asked: placeID)
+            return .answer(ProviderAnswer())
         }
     }
 }

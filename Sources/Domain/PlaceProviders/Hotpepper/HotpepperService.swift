@@ -58,17 +58,14 @@ public struct HotpepperService: PlaceService {
         }
     }
 
-    public func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        try api.checkKey()
+    public func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
         let call = HotpepperRequest(request, configuration: api.configuration, response: response)
-
-        return try await api.ask(HTTPRequest(url: call.url), before: deadline) {
+        return api.begin(HTTPRequest(url: call.url), before: deadline, then: end) {
             [self] (response) throws(SearchError) in
-            let answer = try answer(HotpepperResponse.read(response), to: call)
-            try api.checkSilence(of: answer)
-            return .answer(answer)
+            .answer(try answer(HotpepperResponse.read(response), to: call))
         }
     }
 

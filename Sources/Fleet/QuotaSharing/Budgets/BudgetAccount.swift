@@ -88,11 +88,6 @@ public final class BudgetAccount {
     /// Returns the permit of a call that was not made.
     public func putBack(_ permit: Permit) { reservation.putBack(permit.units, epoch: permit.epoch) }
 
-    /// True until the end of the permit's period.
-    public func isCurrent(_ permit: Permit, at now: Instant) -> Bool {
-        reservation.isCurrent(epoch: permit.epoch, at: now)
-    }
-
     /// Counts a call that begins.
     /// - Parameter kind: the kind under which reports list the call.
     public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {

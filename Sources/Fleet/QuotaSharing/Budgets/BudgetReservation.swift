@@ -43,9 +43,6 @@ struct BudgetReservation {
         return true
     }
 
-    /// True while a taken call may be made, which is until the end of its period.
-    func isCurrent(epoch: Int, at now: Instant) -> Bool { epoch == self.epoch && period.map { now < $0.end } ?? false }
-
     /// Returns a call that was not made. A call of another period has expired.
     mutating func putBack(_ units: Int, epoch: Int) {
         if epoch == self.epoch { held += units }

@@ -82,9 +82,7 @@ final class PartitionSource {
     /// - Returns: `nil` if there is no record, or reading went back.
     func next(isReset: (_ nextOffset: Int64) -> Bool) throws(KafkaError) -> ConsumerRecord? {
         while rewound == nil {
-            if kept == nil { kept = try queue.next(of: partition) }
-            guard let record = kept else { return nil }
-            kept = nil
+            guard let record = try kept == nil ? queue.next(of: partition) : kept.take() else { return nil }
             if record.offset >= nextOffset {
                 nextOffset = record.offset + 1
                 return record

@@ -58,6 +58,39 @@ final class QueuedCalls {
     }
 }
 
+extension ProviderQueue {
+    /// Waits in a task for the grant of a call.
+    func grant(
+        in group: Int = 0, for owner: RequestContext?, within times: CallTimes
+    ) async throws(CallFailure) -> Grant {
+        let requestClass = (owner?.flow ?? .standard).requestClass
+        let grant = try grantAtOnce(requestClass, in: group, before: times.deadline, at: timekeeper.now)
+        if let grant { return grant }
+
+        // Safe, because tasks are cancelled on the thread of the queue's actor, too.
+        nonisolated(unsafe) let queue = self
+        nonisolated(unsafe) var (end, call): ((() -> Void)?, Call?)
+        var refusal: CallFailure?
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { task in
+                unsafe end = { task.resume() }
+                do throws(CallFailure) {
+                    if Task.isCancelled { throw CallFailure(error: .timedOut, cause: .noTime) }
+                    unsafe call = try enter(in: group, for: owner, within: times) { _ in unsafe end.take()?() }
+                } catch {
+                    refusal = error
+                    unsafe end.take()?()
+                }
+            }
+        } onCancel: {
+            if let call = unsafe call { unsafe queue.leave(call) }
+            unsafe end.take()?()
+        }
+        if let grant = unsafe call?.grant.take() { return grant }
+        throw unsafe refusal ?? call?.refusal ?? CallFailure(error: .timedOut, cause: .noTime)
+    }
+}
+
 /// The reason why a call was not granted.
 enum CallEnding: Hashable {
     case tooLate(retryAfter: Duration?)

@@ -45,15 +45,19 @@ final class ScriptedService: PlaceService {
 
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { priced(request) }
 
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
+    func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
         let number = begun.withLock { begun in
             begun.append(deadline)
             return begun.count
         }
-        let result = await script(number, deadline)
-        if Task.isCancelled { cancellations.withLock { $0 += 1 } }
-        return .answer(try result.get())
+        guard let time = VirtualTime.current else { preconditionFailure("a call outside virtual time") }
+        return CallInTask.begin(on: time) { [self] in
+            let result = await script(number, deadline)
+            if Task.isCancelled { cancellations.withLock { $0 += 1 } }
+            end(result.map { .answer($0) })
+        }
     }
 }

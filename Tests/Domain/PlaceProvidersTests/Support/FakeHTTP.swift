@@ -25,15 +25,16 @@ final class FakeHTTP: HTTPSending {
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
     /// The last answer serves all further calls.
-    func send(
+    func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)? {
         let answer = state.withLock { state in
             state.requests.append(request)
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
-        receive(try answer.get())
+        end(answer)
+        return nil
     }
 }
 

@@ -211,6 +211,9 @@ final class HarnessSink: OutcomeSink {
 
 /// A provider that answers after 1 to 60 ms.
 final class HarnessProvider: PlaceService {
+    private struct Call: Cancellable {
+        func cancel() {}
+    }
     private let loop: EventLoop
     private let count = Atomic(0)
 
@@ -222,12 +225,14 @@ final class HarnessProvider: PlaceService {
     func refusal(of request: SearchRequest) -> SearchError? { nil }
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
 
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
+    func begin(
+        _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
+        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+    ) -> (any Cancellable)? {
         count.add(1, ordering: .relaxed)
         var random = loop.random
-        await loop.pause(.microseconds(Int64.random(in: 1000...60_000, using: &random)))
-        return .answer(ProviderAnswer())
+        let time = Duration.microseconds(Int64.random(in: 1000...60_000, using: &random))
+        loop.schedule(at: loop.now + time) { end(.success(.answer(ProviderAnswer()))) }
+        return Call()
     }
 }

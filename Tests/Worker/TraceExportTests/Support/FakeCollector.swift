@@ -8,6 +8,11 @@ final class FakeCollector: HTTPSending {
         var answers: [Result<HTTPResponse, HTTPError>]
         var requests: [HTTPRequest] = []
     }
+    private struct Export: Cancellable {
+        let task: Task<Void, Never>
+
+        func cancel() { task.cancel() }
+    }
     private let state: Mutex<State>
     /// True while exports get no answer.
     private let hangs: Bool
@@ -23,18 +28,22 @@ final class FakeCollector: HTTPSending {
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    func send(
+    func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
+        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+    ) -> (any Cancellable)? {
         let answer = state.withLock { state in
             state.requests.append(request)
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
-        if hangs {
-            try? await Task.sleep(for: Instant.now.duration(to: deadline))
-            throw HTTPError(Task.isCancelled ? .cancelled : .timeout, "no answer")
+        guard hangs else {
+            end(answer)
+            return nil
         }
-        receive(try answer.get())
+        return Export(
+            task: Task {
+                try? await Task.sleep(for: Instant.now.duration(to: deadline))
+                end(.failure(HTTPError(Task.isCancelled ? .cancelled : .timeout, "no answer")))
+            })
     }
 }
