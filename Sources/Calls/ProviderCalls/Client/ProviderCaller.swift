@@ -55,7 +55,10 @@ final class ProviderCaller {
 
     /// Ends the wait for a grant, or the HTTP call in flight. `onEnd` reports it, for a call in flight in a later job.
     func cancel(_ call: SharedCall) {
-        guard let wait = call.wait.take() else { return call.inFlight?.cancel() ?? () }
+        guard let wait = call.wait.take() else {
+            call.inFlight?.cancel()
+            return
+        }
         queue.leave(wait)
         let failure = CallFailure(error: .timedOut, cause: .noTime)
         onEnd?(call, .failure(refusal(failure, of: call, since: call.attempt.start)))

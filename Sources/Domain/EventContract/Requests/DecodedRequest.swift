@@ -1,6 +1,6 @@
 public import LocationSearch
 
-/// A request, with everything from its record that its outcome needs. A class, because it passes through many async frames,
+/// A request, with everything from its record that its outcome needs. A class, because it passes through many functions,
 /// each of which then copies one pointer.
 public final class DecodedRequest: Sendable {
     /// The request. Its members are valid, and missing members have the contract's defaults.

@@ -1,7 +1,7 @@
 internal import EventContract
 internal import Kafka
 
-/// The records that are published for one request. A class, so that passing it through async frames copies one pointer.
+/// The records that are published for one request. A class, so that passing it on copies one pointer.
 final class OutgoingOutcome: Sendable {
     /// The outcome event; `nil` if the request must not produce an error event: see `RejectedRecord.deservesEvent`.
     let event: ProducerRecord?
