@@ -25,6 +25,8 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     private var freeTransfers: [Transfer] = []
     private let lastNumber = Atomic<UInt64>(0)
     private var isShutDown = false
+    /// The maximum number of calls whose end is reported in one job of the loop.
+    private static let mostAtOnce = 64
     /// True while `finishCompletedTransfers` runs.
     private var isFinishing = false
     package private(set) var callsInFlight = 0
@@ -160,13 +162,14 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// Ends the calls that curl has finished. Must follow each call into curl that may finish some.
     ///
     /// The end of a call may begin another one. What curl finishes then is left to the loop that is running already, so
-    /// that the stack stays flat.
+    /// that the stack stays flat. A further job continues if there are many, so that others have their turn.
     private func finishCompletedTransfers(of driver: CurlDriver) {
         guard !isFinishing else { return }
         isFinishing = true
         defer { isFinishing = false }
         var code = CURLE_OK
-        while let easy = locsearch_next_finished(driver.multi, &code) {
+        for _ in 0..<Self.mostAtOnce {
+            guard let easy = locsearch_next_finished(driver.multi, &code) else { return }
             guard let context = locsearch_get_private(easy) else { continue }
             // Unretained is safe: `transfers` retains every transfer that curl uses.
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
@@ -174,6 +177,9 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             let result = transfer.outcome(code)
             curl_multi_remove_handle(driver.multi, easy)
             finish(transfer, with: result)
+        }
+        loop.schedule(at: loop.now) { [weak self] in
+            self?.assumeIsolated { if let driver = $0.driver { $0.finishCompletedTransfers(of: driver) } }
         }
     }
 
