@@ -84,7 +84,7 @@ public final class ProviderSearch {
     }
 }
 
-/// A search's query at one of its candidate providers. It has no task: it is a member of a `SharedCall`.
+/// A search's query at one of its candidate providers, as a member of a `SharedCall`.
 ///
 /// Two queries are equal if the same calls serve both. All values that are sent to the provider count, and so does
 /// `hasAlternative`. The sender of the request and its time limits do not count.

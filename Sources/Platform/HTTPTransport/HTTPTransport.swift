@@ -161,8 +161,9 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
     /// Ends the calls that curl has finished. Must follow each call into curl that may finish some.
     ///
-    /// The end of a call may begin another one. What curl finishes then is left to the loop that is running already, so
-    /// that the stack stays flat. A further job continues if there are many, so that others have their turn.
+    /// The end of a call may begin another one, which curl may finish at once. A nested call of this function does
+    /// nothing then, because the outer one reports that end too: so the stack stays flat. If many calls have ended, a
+    /// further job continues, and other jobs run in between.
     private func finishCompletedTransfers(of driver: CurlDriver) {
         guard !isFinishing else { return }
         isFinishing = true

@@ -100,6 +100,7 @@ final class ProviderQueue {
 
     /// Enters a call for which `grantAtOnce` has just returned `nil`. It waits until it is at the head of the queue and lacks
     /// nothing. A granted call must begin within `onEnd`, before anything else can change the limits.
+    /// - Parameter group: see `CallGroups`.
     /// - Parameter owner: the request. It determines the call's flow, and `promote` finds the call by it.
     /// - Parameter times: the latest start and the latest end of the call.
     /// - Parameter onEnd: called once, in a later job, when the wait has ended with a grant or a refusal; never after `leave`.

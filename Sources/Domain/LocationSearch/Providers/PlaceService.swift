@@ -120,6 +120,7 @@ public struct ProviderAnswer: Sendable, Hashable {
                 attributions: attributions, radiusMeters: radiusMeters, unreadablePlaces: unreadablePlaces))
     }
 
+    /// The places in the provider's order; empty for a photo.
     public var places: Places {
         get { contents.places }
         set { contents.places = newValue }
