@@ -26,6 +26,9 @@ struct FullLoad: Sendable {
     /// again: session timeout of 6 s and the new owner's wait of 2.28 s.
     fileprivate static let timeToSettle = 20.0
 
+    /// The seconds for which a partition may stand still after its topic was missing: docs/guarantees.md, "Intake pauses".
+    fileprivate static let timeOfMissing = 65.0
+
     /// The prefix of the keywords of its requests.
     fileprivate static let prefix = "load-"
 
@@ -56,6 +59,7 @@ extension FleetPlan {
 
         var start = isCalm ? requestsEnd + 2 : faultsEnd + FullLoad.timeToSettle
         if waitsForTransactions { start += transactionTimeout }
+        for fault in faults where fault.kind.recreatesRequests { start = max(start, fault.time + FullLoad.timeOfMissing) }
         fullLoad = FullLoad(start: start)
 
         // Demand in one partition needs leases from the owners of the others.
@@ -69,5 +73,12 @@ extension FleetPlan {
                     partition: hot ?? Int32(index / 2 % Int(partitions)), key: "k\(index % 6)",
                     keyword: "\(FullLoad.prefix)\(index)", isValid: true))
         }
+    }
+}
+
+extension Fault.Kind {
+    /// True if the requests topic is deleted and created again.
+    fileprivate var recreatesRequests: Bool {
+        if case .cluster(.makeAgain(SimulatedWorker.requests, _)) = self { true } else { false }
     }
 }

@@ -6,6 +6,18 @@ import Testing
 /// Orders of `locsearch controls` to real workers, checked by the providers' counts and the workers' reports.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct ControlTests {
+    /// Runs `body` beside a worker that has read its orders, so that it answers `locsearch controls`.
+    private static func run(
+        _ settings: [String: String] = [:], _ body: (WorkerHarness) async throws -> Void
+    ) async throws {
+        try await WorkerHarness.run(settings) { harness in
+            try await eventually("the worker has read the orders", within: .seconds(40)) {
+                try await harness.status("controls", as: [String: Any].self)?["known"] as? Bool == true
+            }
+            try await body(harness)
+        }
+    }
+
     /// Runs `locsearch controls` with the settings of a worker.
     @discardableResult
     private static func controls(
@@ -19,7 +31,7 @@ struct ControlTests {
     }
 
     @Test func `A paused provider is called again after it is resumed`() async throws {
-        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]) { harness in
+        try await Self.run(["PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]) { harness in
             let paused = try await Self.controls("pause", "hotpepper", "--yes", in: harness)
             #expect(paused.contains("1 of 1 worker has applied it"))
             #expect(paused.contains("hotpepper is paused"))
@@ -100,7 +112,7 @@ struct ControlTests {
             try await eventually("the worker ends") { !harness.worker.isRunning }
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
-            try await eventually("the next worker follows the order") {
+            try await eventually("the next worker follows the order", within: .seconds(60)) {
                 second.error.contains("an order was applied")
             }
             #expect(try await harness.calls() == 0)
@@ -114,7 +126,7 @@ struct ControlTests {
 
     @Test func `No backlog is runnable while intake is paused`() async throws {
         let settings = ["WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]
-        try await WorkerHarness.run(settings) { harness in
+        try await Self.run(settings) { harness in
             try await harness.configureProviders(#"{"latency":"1s"}"#)
             try await harness.sendTogether(WorkerHarness.requests("waits", 60))
             try await eventually("the backlog is there to be run") {
@@ -132,7 +144,7 @@ struct ControlTests {
     }
 
     @Test func `Orders beyond the settings need force and none exceeds the range`() async throws {
-        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "50"]) { harness in
+        try await Self.run(["PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "50"]) { harness in
             let refused = try await Self.controls("rate", "hotpepper", "80", "--yes", in: harness, code: 1)
             #expect(refused.contains("requestsPerSecond of hotpepper is 50"))
             #expect(refused.contains("--force"))
@@ -153,7 +165,7 @@ struct ControlTests {
     }
 
     @Test func `The log level and the concurrency follow orders`() async throws {
-        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]) { harness in
+        try await Self.run(["PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]) { harness in
             try await Self.controls("log-level", "critical", "--yes", in: harness)
             try await Self.controls("concurrency", "2", "--yes", in: harness)
             #expect(harness.logLines(with: "concurrency") == 0, "the level is that of the order")

@@ -49,7 +49,7 @@ extension WorkerLane {
             } else if gate.isPaused {
                 await loop.pause(.milliseconds(50))
             } else if !delivery.outcomes.acceptsRequests {
-                _ = await gate.waitForRoom(while: { !delivery.outcomes.acceptsRequests })
+                await gate.wait(while: { !delivery.outcomes.acceptsRequests })
             } else {
                 return true
             }

@@ -109,6 +109,14 @@ final class IntakeGate {
         return nil
     }
 
+    /// Waits while requests may not begin for another reason, even if there is no room: the oldest request of a
+    /// partition may begin without room for its outcome. Code that changes `isBlocked` calls `wake`.
+    func wait(while isBlocked: () -> Bool) async {
+        while !isClosed, isBlocked() {
+            await suspend(unless: isClosed || !isBlocked()) { change.add($0) }
+        }
+    }
+
     /// One part in this many of the permits, and of the bytes for outcomes, is reserved for interactive requests. They
     /// then need not wait for one of many batch requests to finish.
     private static let interactivePart = 8

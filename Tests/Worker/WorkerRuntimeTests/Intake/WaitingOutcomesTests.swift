@@ -1,5 +1,6 @@
 import Kafka
 import ProviderCalls
+import Synchronization
 import TestSupport
 import Testing
 
@@ -32,11 +33,11 @@ struct WaitingOutcomesTests {
 
     /// Runs a lane in which interactive requests precede all batch requests.
     private static func run(
-        delivery: WorkerConfiguration.Delivery, _ change: (inout WorkerConfiguration) -> Void,
-        _ body: (LaneFixture) async throws -> Void
+        delivery: WorkerConfiguration.Delivery, lines: WaitingRoomTests.Lines = WaitingRoomTests.Lines(),
+        _ change: (inout WorkerConfiguration) -> Void, _ body: (LaneFixture) async throws -> Void
     ) async throws {
         try await LaneFixture.run(
-            delivery: delivery, calls: WaitingRoomTests.Lines(), assigned: [],
+            delivery: delivery, calls: lines, assigned: [],
             {
                 $0.concurrency = 2
                 $0.flows.fairness.batchFloor = 0
@@ -97,6 +98,36 @@ struct WaitingOutcomesTests {
 
             await fixture.provider.releaseAll()
             try await fixture.isCommitted(upTo: 5)
+        }
+    }
+
+    /// The outcomes of partition 1 occupy all room, and wait for its batch request. The outcome of partition 0 is
+    /// refused, so no request begins. Once its topic accepts it, the room is still full, but the batch request begins.
+    @Test func `The oldest request begins without room after a topic has refused records`() async throws {
+        let mayWrite = Mutex(false)
+        let lines = WaitingRoomTests.Lines()
+        lines.fillForBatch()
+        try await Self.run(delivery: .exactlyOnce, lines: lines) {
+            $0.doneSetBytes = 0
+            $0.unconfirmedOutcomes = 1
+        } _: { fixture in
+            await fixture.refuse { _, _ in
+                mayWrite.withLock { $0 } ? nil : KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
+            }
+            await fixture.source.assign([0, 1])
+            let waiting = (0..<3).map { WaitingRoomTests.request("waiting-\($0)", .interactive) }
+            await fixture.source.append([WaitingRoomTests.request("oldest", .batch)] + waiting, to: 1)
+            try await eventually("outcomes occupy all room") { await fixture.lane.status.unconfirmed == 3 }
+            await fixture.source.append([WaitingRoomTests.request("refused", .interactive)], to: 0)
+            try await eventually("the topic refuses an outcome") {
+                await fixture.lane.status.delivery.problem?.contains("rejects records") == true
+            }
+            #expect(await fixture.provider.asked.count == 4, "the one without room, too")
+
+            await lines.empty(on: fixture.lane)
+            mayWrite.withLock { $0 = true }
+            try await fixture.isCommitted(upTo: 1, partition: 0)
+            try await fixture.isCommitted(upTo: 4, partition: 1)
         }
     }
 

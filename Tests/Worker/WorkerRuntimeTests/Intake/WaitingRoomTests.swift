@@ -14,14 +14,27 @@ struct WaitingRoomTests {
     final class Lines: CallQueues, Sendable {
         private let limit: Double?
         let waiting = Mutex<[CallLine: WaitingRequests]>([:])
+        /// True if no batch request may begin.
+        private let isFullForBatch = Mutex(false)
+        private let wake = Mutex<(@Sendable () -> Void)?>(nil)
 
         init(pace: Double? = nil) { limit = pace }
 
         func line(of request: SearchRequest, at service: any PlaceService) -> CallLine { CallLine(service.id) }
-        func hasShortLine(for requestClass: RequestClass, in line: CallLine) -> Bool { true }
+        func hasShortLine(for requestClass: RequestClass, in line: CallLine) -> Bool {
+            requestClass == .interactive || !isFullForBatch.withLock { $0 }
+        }
         func pace(of line: CallLine) -> Double? { limit }
         func noteWaiting(_ waiting: [CallLine: WaitingRequests]) { self.waiting.withLock { $0 = waiting } }
-        func onShorterLine(_ wake: @escaping @Sendable () -> Void) {}
+        func onShorterLine(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
+
+        func fillForBatch() { isFullForBatch.withLock { $0 = true } }
+
+        /// Permits batch requests again.
+        func empty(on lane: isolated WorkerLane) {
+            isFullForBatch.withLock { $0 = false }
+            wake.withLock { $0 }?()
+        }
     }
 
     static func request(_ id: String, _ requestClass: RequestClass, session: String? = nil) -> String {
