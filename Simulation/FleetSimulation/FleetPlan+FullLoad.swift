@@ -59,7 +59,9 @@ extension FleetPlan {
 
         var start = isCalm ? requestsEnd + 2 : faultsEnd + FullLoad.timeToSettle
         if waitsForTransactions { start += transactionTimeout }
-        for fault in faults where fault.kind.recreatesRequests { start = max(start, fault.time + FullLoad.timeOfMissing) }
+        for fault in faults where fault.kind.recreatesRequests {
+            start = max(start, fault.time + FullLoad.timeOfMissing)
+        }
         fullLoad = FullLoad(start: start)
 
         // Demand in one partition needs leases from the owners of the others.
