@@ -40,7 +40,7 @@ struct CannedHTTP: HTTPSending {
 
     func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)? {
         guard let loop else {
             end(.success(answer))

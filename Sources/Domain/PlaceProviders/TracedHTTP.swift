@@ -14,7 +14,7 @@ public struct TracedHTTP: HTTPSending {
 
     public func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)? {
         guard let span = CallSpan.current else { return http.begin(request, before: deadline, then: end) }
 

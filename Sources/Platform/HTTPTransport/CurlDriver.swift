@@ -42,6 +42,8 @@ final class CurlDriver {
     /// The loop's pending timer, which may be earlier than `due`.
     private var armed: (timer: TimerID, at: Instant)?
     private var isEnding = false
+    /// The number of transfers that curl had not finished at the end of the last call to it.
+    private(set) var running = 0
 
     /// Makes a driver without transfers; `nil` if memory is short.
     init?(owner: any CurlDriverOwner) {
@@ -115,8 +117,9 @@ final class CurlDriver {
     }
 
     private func callCurl(socket: Int32, ready bits: Int32) {
-        var running: Int32 = 0
-        curl_multi_socket_action(multi, socket, bits, &running)
+        var count: Int32 = 0
+        curl_multi_socket_action(multi, socket, bits, &count)
+        running = Int(count)
     }
 
     // MARK: - Requests from curl

@@ -1,6 +1,9 @@
 public import Basics
 internal import Synchronization
 
+/// Called once with the response to a call, or with its failure.
+public typealias HTTPCompletion = @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+
 /// Makes HTTP calls, possibly concurrently. `HTTPTransport` implements it; the provider tests use a fake.
 public protocol HTTPSending: Sendable {
     /// Begins a call. May be called from any thread.
@@ -11,7 +14,7 @@ public protocol HTTPSending: Sendable {
     /// - Returns: The call, for cancelling it; `nil` if it has ended.
     func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)?
 }
 

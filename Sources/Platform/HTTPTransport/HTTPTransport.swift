@@ -27,8 +27,8 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     private var isShutDown = false
     /// The maximum number of calls whose end is reported in one job of the loop.
     private static let mostAtOnce = 64
-    /// True while `finishCompletedTransfers` runs.
-    private var isFinishing = false
+    /// True from the scheduling of `reportFinished` until it finds no more finished call.
+    private var isReportDue = false
     package private(set) var callsInFlight = 0
 
     /// True if libcurl was initialized for the process. Swift initializes a static property once, under a lock.
@@ -43,7 +43,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// Begins a call: see `HTTPSending`. Everything runs on the loop, and `end` is called there.
     public nonisolated func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)? {
         let call = CallNumber(lastNumber.wrappingAdd(1, ordering: .relaxed).newValue, of: self)
         guard loop.isCurrent else {
@@ -133,7 +133,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     @discardableResult
     private func begin(
         _ call: CallNumber, _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> Bool {
         do throws(HTTPError) {
             try request.validated()
@@ -156,21 +156,33 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
         // Over an open connection this sends the request now.
         driver.handleDue()
-        finishCompletedTransfers(of: driver)
+        noteFinished(by: driver)
     }
 
-    /// Ends the calls that curl has finished. Must follow each call into curl that may finish some.
+    /// Reports the ends of calls soon, if curl has finished any. Must follow each call into curl that may finish some.
     ///
-    /// The end of a call may begin another one, which curl may finish at once. A nested call of this function does
-    /// nothing then, because the outer one reports that end too: so the stack stays flat. If many calls have ended, a
-    /// further job continues, and other jobs run in between.
-    private func finishCompletedTransfers(of driver: CurlDriver) {
-        guard !isFinishing else { return }
-        isFinishing = true
-        defer { isFinishing = false }
+    /// In one iteration of the loop, curl thus reads all responses that have arrived before any is decoded. The code of
+    /// each step stays in the processor's cache while it serves many calls.
+    private func noteFinished(by driver: CurlDriver) {
+        guard !isReportDue, driver.running < callsInFlight else { return }
+        isReportDue = true
+        scheduleReport()
+    }
+
+    private func scheduleReport() {
+        loop.schedule(at: loop.now) { [weak self] in self?.assumeIsolated { $0.reportFinished() } }
+    }
+
+    /// Reports the ends of the calls that curl has finished. The end of a call may begin another one, whose end is
+    /// reported too if curl finishes it at once. If many calls have ended, a further job continues, and other jobs run
+    /// in between.
+    private func reportFinished() {
         var code = CURLE_OK
         for _ in 0..<Self.mostAtOnce {
-            guard let easy = locsearch_next_finished(driver.multi, &code) else { return }
+            guard let driver, let easy = locsearch_next_finished(driver.multi, &code) else {
+                isReportDue = false
+                return
+            }
             guard let context = locsearch_get_private(easy) else { continue }
             // Unretained is safe: `transfers` retains every transfer that curl uses.
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
@@ -179,9 +191,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             curl_multi_remove_handle(driver.multi, easy)
             finish(transfer, with: result)
         }
-        loop.schedule(at: loop.now) { [weak self] in
-            self?.assumeIsolated { if let driver = $0.driver { $0.finishCompletedTransfers(of: driver) } }
-        }
+        scheduleReport()
     }
 
     /// A linear search is fast enough, because only cancelled calls need it.
@@ -212,7 +222,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.ready(fileDescriptor, readiness: readiness)
-            transport.finishCompletedTransfers(of: driver)
+            transport.noteFinished(by: driver)
         }
     }
 
@@ -220,7 +230,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.timerFired()
-            transport.finishCompletedTransfers(of: driver)
+            transport.noteFinished(by: driver)
         }
     }
 

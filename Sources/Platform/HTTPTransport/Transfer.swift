@@ -10,7 +10,7 @@ final class Transfer {
     /// The number of the current call, 0 between calls, so that a late cancellation does not affect the next call.
     var number: UInt64 = 0
     /// Reports the end of the current call; `nil` between calls. The code that removes it calls it, so it is called once.
-    var end: (@Sendable (Result<HTTPResponse, HTTPError>) -> Void)?
+    var end: HTTPCompletion?
 
     private var request = HTTPRequest(url: "")
     private var deadline = Instant(nanoseconds: 0)

@@ -73,7 +73,7 @@ final class CountedHTTP: HTTPSending {
 
     func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)? {
         seen.withLock { $0.requests.append(request) }
         return next.begin(request, before: deadline) { [self] result in

@@ -178,7 +178,7 @@ struct AnswerTests {
         }
         try await withTransport { transport in
             let (request, deadline) = (HTTPRequest(url: server.url), Instant.now + .seconds(20))
-            let begin = { @Sendable (end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void) in
+            let begin = { @Sendable (end: @escaping HTTPCompletion) in
                 let call = transport.begin(request, before: deadline, then: end)
                 #expect(call != nil, "the call is in flight")
             }

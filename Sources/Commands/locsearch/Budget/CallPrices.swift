@@ -11,7 +11,7 @@ struct CallPrices: Sendable {
     private struct NoTransport: HTTPSending {
         func begin(
             _ request: HTTPRequest, before deadline: Instant,
-            then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+            then end: @escaping HTTPCompletion
         ) -> (any Cancellable)? {
             end(.failure(HTTPError(.connect, "prices need no call")))
             return nil

@@ -27,7 +27,7 @@ final class FakeHTTP: HTTPSending {
     /// The last answer serves all further calls.
     func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)? {
         let answer = state.withLock { state in
             state.requests.append(request)

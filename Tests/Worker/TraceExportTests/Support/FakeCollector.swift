@@ -30,7 +30,7 @@ final class FakeCollector: HTTPSending {
 
     func begin(
         _ request: HTTPRequest, before deadline: Instant,
-        then end: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+        then end: @escaping HTTPCompletion
     ) -> (any Cancellable)? {
         let answer = state.withLock { state in
             state.requests.append(request)
