@@ -186,7 +186,7 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
 
     func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         let (priceClass, keyword) = (priceClass(of: request, followUp: followUp), request.keyword ?? "")
         provider.begin(by: member, as: priceClass)

@@ -24,7 +24,7 @@ private struct Shelf: PlaceService {
 
     func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         end(.failure(SearchError(.internal, "not called")))
         return nil

@@ -18,7 +18,7 @@ struct SwitchTests {
 
         func begin(
             _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-            then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+            then end: @escaping ProviderCompletion
         ) -> (any Cancellable)? {
             end(.success(.answer(ProviderAnswer(places: []))))
             return nil

@@ -134,7 +134,7 @@ final class ProviderCaller {
         // Safe, although nothing of it is `Sendable`: the service calls the closures on the loop that this runs on. They
         // keep the searches, whose parts refer to one another without owning each other.
         nonisolated(unsafe) let (caller, begun, searches) = (self, call, query.search.worker)
-        let end: @Sendable (Result<ProviderReply, SearchError>) -> Void = { result in
+        let end: ProviderCompletion = { result in
             unsafe withExtendedLifetime(searches) { unsafe caller.take(result, of: begun) }
         }
         let inFlight =

@@ -20,7 +20,7 @@ public final class SearchTrace: Sendable {
     func begin(
         _ request: SearchRequest, at service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
         number: Int, isCancelled: @escaping @Sendable () -> Bool,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         let provider = service.id.rawValue
         let span = tracer.startSpan(provider, context: context, ofKind: .client)

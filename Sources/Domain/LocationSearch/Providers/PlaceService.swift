@@ -1,6 +1,9 @@
 public import Basics
 public import Tracing
 
+/// Called once with the result of a call that ``PlaceService/begin(_:followUp:before:then:)`` began.
+public typealias ProviderCompletion = @Sendable (Result<ProviderReply, SearchError>) -> Void
+
 /// One provider's API, as the domain uses it. Called concurrently.
 public protocol PlaceService: Sendable {
     /// The provider whose API this is.
@@ -27,7 +30,7 @@ public protocol PlaceService: Sendable {
     /// - Returns: the call, for aborting it; `nil` if it has ended.
     func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)?
 }
 

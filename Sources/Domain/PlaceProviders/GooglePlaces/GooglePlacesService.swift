@@ -38,7 +38,7 @@ public struct GooglePlacesService: PlaceService {
 
     public func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         let place = GooglePlacesResponse.Kind.place(id: request.placeID ?? "")
         switch request.operation {
@@ -72,7 +72,7 @@ public struct GooglePlacesService: PlaceService {
     /// Requests the address of the photo that the first call found.
     private func beginPicture(
         _ call: FollowUpCall, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         api.begin(requests.media(call.subject ?? ""), before: deadline, then: end) {
             [id] (response) throws(SearchError) in

@@ -34,7 +34,7 @@ public struct GooglePlacesLegacyService: PlaceService {
 
     public func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         let placeID = request.placeID ?? ""
         switch request.operation {
@@ -63,7 +63,7 @@ public struct GooglePlacesLegacyService: PlaceService {
 
     private func begin(
         _ url: String, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void,
+        then end: @escaping ProviderCompletion,
         reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> ProviderReply
     ) -> (any Cancellable)? {
         api.begin(HTTPRequest(url: url), before: deadline, then: end, reading: read)
@@ -90,7 +90,7 @@ public struct GooglePlacesLegacyService: PlaceService {
     /// Requests the address of the picture that the first call found.
     private func beginPicture(
         _ call: FollowUpCall, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/photo")
         url.add("photo_reference", call.subject)

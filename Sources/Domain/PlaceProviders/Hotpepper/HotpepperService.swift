@@ -60,7 +60,7 @@ public struct HotpepperService: PlaceService {
 
     public func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         let call = HotpepperRequest(request, configuration: api.configuration, response: response)
         return api.begin(HTTPRequest(url: call.url), before: deadline, then: end) {

@@ -47,7 +47,7 @@ final class ScriptedService: PlaceService {
 
     func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         let number = begun.withLock { begun in
             begun.append(deadline)

@@ -227,7 +227,7 @@ final class HarnessProvider: PlaceService {
 
     func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         count.add(1, ordering: .relaxed)
         var random = loop.random

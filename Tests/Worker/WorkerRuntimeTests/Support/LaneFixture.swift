@@ -228,7 +228,7 @@ private struct IdleService: PlaceService {
 
     func begin(
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void
+        then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
         end(.success(.answer(ProviderAnswer())))
         return nil
