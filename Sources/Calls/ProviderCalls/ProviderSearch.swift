@@ -174,9 +174,6 @@ final class ProviderQuery: Hashable {
     }
 
     /// Returns the price class by which the provider charges a call.
-    ///
-    /// Asked of the query, because calling the service directly would copy the request.
-    @inline(never)
     func priceClass(followUp: FollowUpCall?) -> PriceClass {
         service.priceClass(of: search.request, followUp: followUp)
     }

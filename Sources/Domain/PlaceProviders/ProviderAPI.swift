@@ -27,8 +27,8 @@ extension ProviderConfiguration: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
 }
 
-/// One provider's API over HTTP: its address, its key, and its calls.
-struct ProviderAPI: Sendable {
+/// One provider's API over HTTP: its address, its key, and its calls. A class, so that closures keep it without a copy.
+final class ProviderAPI: Sendable {
     let id: ProviderID
     let configuration: ProviderConfiguration
     private let http: any HTTPSending
@@ -45,7 +45,7 @@ struct ProviderAPI: Sendable {
     /// - Returns: the call; `nil` if it has ended.
     func begin(
         _ request: HTTPRequest, before deadline: Deadline,
-        then end: @escaping @Sendable (Result<ProviderReply, SearchError>) -> Void,
+        then end: @escaping ProviderCompletion,
         reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> ProviderReply
     ) -> (any Cancellable)? {
         guard !configuration.apiKey.isEmpty else {
@@ -100,4 +100,8 @@ struct ProviderAPI: Sendable {
 
         guard isSilent else { throw .badResponse("contains the API key", from: id) }
     }
+}
+
+extension ProviderAPI: CustomStringConvertible {
+    var description: String { "\(id.rawValue) at \(configuration)" }
 }

@@ -96,12 +96,25 @@ extension HTTPRequest {
         }
     }
 
-    /// True if the text has no space, no control character and no byte outside ASCII.
-    ///
-    /// Reads the text in place: the iterator of `String.UTF8View` needs thirty instructions per byte.
+    /// True if the text has no space, no control character and no byte outside ASCII. Checks eight bytes at a time.
     private func hasOnlyVisibleASCII(_ text: String) -> Bool {
-        let bytes = text.utf8.span
-        for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] >= 0x7f { return false }
+        let bytes = text.utf8.span.bytes
+        var index = 0
+        while index + 8 <= bytes.byteCount {
+            // Safe: any eight bytes are a number.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            // These mark the highest bit of each byte that is over 0x7e, or under 0x21. The bytes behind a marked one
+            // may be marked wrongly, which changes nothing.
+            let over = word | word &+ 0x0101_0101_0101_0101
+            let under = word &- 0x2121_2121_2121_2121
+            if (over | under) & 0x8080_8080_8080_8080 != 0 { return false }
+            index += 8
+        }
+        while index < bytes.byteCount {
+            let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            if byte <= 0x20 || byte >= 0x7f { return false }
+            index += 1
+        }
         return true
     }
 

@@ -177,24 +177,22 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Enqueues the gathered records while there is room; the next delivery report continues with the rest.
     private func handOverGathered() {
-        while let (record, slot) = gathering.first {
+        while let (record, slot) = gathering.popFirst() {
             if let ended = isClosed ? .closed : client.failure {
-                gathering.removeFirst()
                 deliveries.finish(slot, .failure(ended))
                 continue
             }
 
             switch queue.add(record, slot: slot) {
-            case .queued:
-                gathering.removeFirst()
-            case .isFull where undelivered > gathering.count:
+            case .queued: break
+            // Other records than the gathered ones are unconfirmed: their reports make room.
+            case .isFull where undelivered > gathering.count + 1:
+                gathering.putBack(record, slot: slot)
                 return gathering.end()
             case .isFull:
-                gathering.removeFirst()
                 let error = KafkaError(.retriable, "produce to \(record.topic): the local queue is full")
                 deliveries.finish(slot, .failure(error))
             case .refused(let error):
-                gathering.removeFirst()
                 deliveries.finish(slot, .failure(error))
             }
         }

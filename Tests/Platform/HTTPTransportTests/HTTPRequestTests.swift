@@ -1,7 +1,8 @@
 import Basics
-import HTTPTransport
 import TestSupport
 import Testing
+
+@testable import HTTPTransport
 
 struct HTTPRequestTests {
     private func sent(_ request: HTTPRequest) async throws -> String {
@@ -122,6 +123,22 @@ struct HTTPRequestTests {
     ])
     func `The transport refuses a text that is no HTTP URL`(url: String) async throws {
         #expect(try await withTransport { await $0.failure(of: HTTPRequest(url: url)) } == .invalidRequest)
+    }
+
+    /// Eight bytes are checked at a time, so the position matters, and so do the bytes around it.
+    @Test func `A URL may contain every visible character at any position and no other`() {
+        for position in 8...24 {
+            for scalar in 0...0x80 as ClosedRange<UInt32> {
+                for other in ["!", "~"] {
+                    let characters = (8...25).map {
+                        String($0 == position ? Character(Unicode.Scalar(UInt8(scalar))) : Character(other))
+                    }
+                    let request = HTTPRequest(url: "http://h/" + characters.joined())
+                    let isRefused = (try? request.validated()) == nil
+                    #expect(isRefused == !(0x21...0x7e).contains(scalar), "\(scalar) at \(position)")
+                }
+            }
+        }
     }
 
     @Test func `An error names the host and nothing else of the URL`() async throws {

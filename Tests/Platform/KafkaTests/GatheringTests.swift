@@ -40,8 +40,12 @@ struct GatheringTests {
         gathering.end()
         gathering.look(asleep: .zero, at: .now + .seconds(2))
         #expect(!gathering.isOn)
-        #expect(gathering.first?.slot == 3)
-        gathering.removeFirst()
+        let first = gathering.popFirst()
+        if let first { gathering.putBack(first.record, slot: first.slot) }
+        gathering.look(asleep: .zero, at: .now + .milliseconds(2500))
+        #expect(!gathering.isOn)
+        let again = gathering.popFirst()
+        #expect(first?.slot == 3 && again?.slot == 3)
         gathering.look(asleep: .zero, at: .now + .seconds(3))
         #expect(gathering.isOn)
     }
@@ -55,7 +59,7 @@ struct GatheringTests {
         #expect(many.isFull)
         large.add(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 1 << 20)), slot: 0)
         #expect(large.isFull)
-        large.removeFirst()
+        _ = large.popFirst()
         #expect(!large.isFull)
     }
 

@@ -32,13 +32,18 @@ struct EventAttributes {
         for header in headers {
             if take(header.value, named: header.name) { continue }
 
-            guard header.name.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
-                continue
-            }
-            _ = take(header.value, named: header.name.lowercased())
+            if Self.hasCapitals(header.name) { _ = take(header.value, named: header.name.lowercased()) }
         }
 
         if contentType == .structuredJSON || contentType == .otherEvent { mode = .structured }
+    }
+
+    private static func hasCapitals(_ name: String) -> Bool {
+        let bytes = name.utf8.span
+        for index in bytes.indices where bytes[index] >= UInt8(ascii: "A") && bytes[index] <= UInt8(ascii: "Z") {
+            return true
+        }
+        return false
     }
 
     /// Reads one header.

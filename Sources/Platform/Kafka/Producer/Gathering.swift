@@ -48,16 +48,21 @@ struct Gathering {
     var isEmpty: Bool { records.isEmpty }
     var count: Int { records.count }
     var isFull: Bool { records.count >= Self.capacity.records || bytes >= Self.capacity.bytes }
-    var first: (record: ProducerRecord, slot: Int)? { records.first }
-
     mutating func add(_ record: ProducerRecord, slot: Int) {
         records.append((record, slot))
         bytes += record.value?.count ?? 0
     }
 
-    mutating func removeFirst() {
-        guard let (record, _) = records.popFirst() else { return }
-        bytes -= record.value?.count ?? 0
+    mutating func popFirst() -> (record: ProducerRecord, slot: Int)? {
+        guard let first = records.popFirst() else { return nil }
+        bytes -= first.record.value?.count ?? 0
+        return first
+    }
+
+    /// Returns a record that found no room to the head of the line.
+    mutating func putBack(_ record: ProducerRecord, slot: Int) {
+        records.prepend((record, slot))
+        bytes += record.value?.count ?? 0
     }
 
     /// Counts a record, whether it waits or not.

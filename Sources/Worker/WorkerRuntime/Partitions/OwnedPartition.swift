@@ -38,6 +38,8 @@ final class OwnedPartition {
     var keptRecords: Deque<ConsumerRecord> = []
     /// True once the partition is being revoked: its next owner processes the records that were read and not taken.
     var isLeaving = false
+    /// True once the assignment has ended.
+    var hasEnded = false
     /// The newest search of each session.
     var sessions = SessionSearches()
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []

@@ -64,14 +64,14 @@ final class PartitionTable {
     }
 
     /// `true` unless the partition's assignment has ended.
-    func contains(_ partition: OwnedPartition) -> Bool { partitions[partition.id.id] === partition }
+    func contains(_ partition: OwnedPartition) -> Bool { !partition.hasEnded }
 
     func add(_ assigned: [AssignedPartition]) {
         let before = partitions.count
         for partition in assigned {
             let topicIndex = requestTopics.firstIndex(of: partition.id.topic) ?? 0
-            partitions[partition.id] = OwnedPartition(
-                partition, topicIndex: topicIndex, metadataLimit: metadataLimit)
+            let new = OwnedPartition(partition, topicIndex: topicIndex, metadataLimit: metadataLimit)
+            partitions.updateValue(new, forKey: partition.id)?.hasEnded = true
         }
         meters.kafka.countAssigned(change: partitions.count - before)
     }
@@ -81,6 +81,7 @@ final class PartitionTable {
         let removed = assigned.filter { partitions[$0.id]?.id == $0 }.compactMap {
             partitions.removeValue(forKey: $0.id)
         }
+        for partition in removed { partition.hasEnded = true }
         meters.kafka.countAssigned(change: -removed.count)
         return removed
     }
