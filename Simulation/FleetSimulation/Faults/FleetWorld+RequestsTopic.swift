@@ -98,6 +98,15 @@ extension FleetWorld {
             || offset >= readEnd(of: partition) && commit.done.contains(offset)
     }
 
+    /// True if the group's offset lies beyond the end of a recreated topic: the next member reads the topic from its
+    /// first record. A member that still runs prefetched requests of the former topic commits such offsets.
+    func isReadFromStart(_ partition: PartitionID) -> Bool {
+        guard isRemade(partition), let end = network.cluster.log(of: partition)?.logEnd,
+            let commit = network.cluster.commits(by: SimulatedWorker.group)[partition]
+        else { return false }
+        return commit.offset > end
+    }
+
     /// True for an outcome of a request of a deleted topic that was written after the deletion.
     ///
     /// Kafka deletes the group's offsets with a topic. So if an earlier transaction's commit got no answer, no

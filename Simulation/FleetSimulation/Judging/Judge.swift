@@ -14,6 +14,8 @@ struct Judge {
     private(set) var verdict = Verdict()
     /// The outcomes as last read, with the last stable offsets at that time.
     private var known: (ends: [[Int64]], outcomes: [PartitionID: [Int64: Int]])?
+    /// True once everything was answered, so that the workers are drained.
+    private var wasAnswered = false
 
     init(_ world: FleetWorld) { self.world = world }
 
@@ -104,7 +106,8 @@ struct Judge {
         // With transactions, offsets and outcomes become visible one after the other, as markers are written.
         if plan.delivery == .atLeastOnce { judgeCommits(outcomes) }
         // An operator may be about to have a partition read again.
-        return world.pausedPartitions.isEmpty && isEverythingAnswered(outcomes)
+        wasAnswered = world.pausedPartitions.isEmpty && isEverythingAnswered(outcomes)
+        return wasAnswered
     }
 
     /// True for a request that needs no outcome.
@@ -113,7 +116,7 @@ struct Judge {
     /// offset of a former topic at which a member went on in the new one.
     private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
         !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
-            || world.mayBePassedOver(partition, offset)
+            || world.mayBePassedOver(partition, offset) || wasAnswered && world.isReadFromStart(partition)
     }
 
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
