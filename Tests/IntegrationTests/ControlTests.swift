@@ -56,7 +56,7 @@ struct ControlTests {
 
     /// A key that is repaired at the provider is used again at once. Otherwise the next trial is after five minutes.
     @Test func `A retry makes the workers call a provider again whose key was rejected`() async throws {
-        try await WorkerHarness.run { harness in
+        try await Self.run { harness in
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"2000":1}}"#)
             try await harness.send(WorkerHarness.requests("refused", 1))
             #expect(try await harness.outcomes(1)["refused0"]?.code == "unauthorized")
@@ -87,7 +87,7 @@ struct ControlTests {
     }
 
     @Test func `Requests for a paused provider are answered as whenOpen says`() async throws {
-        try await WorkerHarness.run { harness in
+        try await Self.run { harness in
             try await Self.controls("pause", "hotpepper", "--for", "1h", "--yes", in: harness)
             try await harness.send(WorkerHarness.requests("failed", 1))
             let failed = try await harness.outcomes(1)["failed0"]
@@ -101,7 +101,7 @@ struct ControlTests {
     }
 
     @Test func `A pause of intake outlasts a restart and expires`() async throws {
-        try await WorkerHarness.run { harness in
+        try await Self.run { harness in
             try await Self.controls("pause", "intake", "--for", "1h", "--yes", in: harness)
             let ready = try await harness.get("/readyz")
             #expect(ready.status == 503)
@@ -184,7 +184,7 @@ struct ControlTests {
     }
 
     @Test func `A drained worker finishes its requests and exits with status 0`() async throws {
-        try await WorkerHarness.run { harness in
+        try await Self.run { harness in
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
             let instance = try #require(
@@ -199,7 +199,7 @@ struct ControlTests {
     }
 
     @Test func `An order for no worker is not given`() async throws {
-        try await WorkerHarness.run { harness in
+        try await Self.run { harness in
             let unknown = try await Self.controls(
                 "pause", "hotpepper", "--worker", "nobody", "--yes", in: harness, code: 1)
             #expect(unknown.contains("no worker nobody responds"))

@@ -103,11 +103,11 @@ extension HTTPRequest {
         while index + 8 <= bytes.byteCount {
             // Safe: any eight bytes are a number.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            // These mark the highest bit of each byte that is over 0x7e, or under 0x21. The bytes behind a marked one
-            // may be marked wrongly, which changes nothing.
-            let over = word | word &+ 0x0101_0101_0101_0101
-            let under = word &- 0x2121_2121_2121_2121
-            if (over | under) & 0x8080_8080_8080_8080 != 0 { return false }
+            // Each sets the highest bit of a byte that is too large (0x7f and more) or too small (0x20 and less). The
+            // carry may also set it in the following byte, which changes nothing.
+            let large = word | word &+ 0x0101_0101_0101_0101
+            let small = word &- 0x2121_2121_2121_2121
+            if (large | small) & 0x8080_8080_8080_8080 != 0 { return false }
             index += 8
         }
         while index < bytes.byteCount {
