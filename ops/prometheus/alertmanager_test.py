@@ -11,7 +11,6 @@ import http.server
 import json
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import threading
@@ -30,6 +29,7 @@ TOP = HERE.parents[1]
 RULES = {alert["alert"]: alert for alert in check.alerts_of(yaml.safe_load((HERE / "alerts.yaml").read_text()))}
 SECONDS = {"m": 60, "h": 3600, "d": 86400}
 WITHIN = 60.0
+LISTENING = re.compile(r'msg="Listening on" address=(\S+)')
 PROGRAM = shutil.which("alertmanager") or "prometheus-alertmanager"  # the second is Debian's name
 
 
@@ -258,12 +258,6 @@ class Receivers(http.server.ThreadingHTTPServer):
                 raise TimeoutError(f"{receiver} was not told of {name} within {WITHIN:.0f} s")
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def faster(text: str, receivers: Receivers) -> str:
     """Returns alertmanager.yaml with durations that are divided by sixty, and receivers that can be looked at."""
 
@@ -279,26 +273,23 @@ class Alertmanager:
         self.receivers = Receivers()
         (folder / "alertmanager.yaml").write_text(faster((HERE / "alertmanager.yaml").read_text(), self.receivers))
         (folder / "alertmanager.tmpl").write_text((HERE / "alertmanager.tmpl").read_text())
-        # Another program may take a free port before it is used.
-        if not any(self.starts(folder) for _ in range(3)):
-            raise TimeoutError("the Alertmanager is not ready")
-
-    def starts(self, folder: Path) -> bool:
-        self.url = f"http://127.0.0.1:{free_port()}"
+        # It chooses a free port itself, and logs it: another program may take one that is chosen for it.
         command = [PROGRAM, f"--config.file={folder}/alertmanager.yaml", f"--storage.path={folder}/data"]
-        command += [f"--web.listen-address={self.url.removeprefix('http://')}", "--cluster.listen-address="]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command += ["--web.listen-address=127.0.0.1:0", "--cluster.listen-address="]
+        log = folder / "log"
+        with log.open("w") as lines:
+            self.process = subprocess.Popen(command, stdout=lines, stderr=lines)
 
         end = time.monotonic() + WITHIN
-        while not self.is_ready():
+        while not (listening := LISTENING.search(log.read_text())) or not self.is_ready(listening[1]):
             if time.monotonic() > end or self.process.poll() is not None:
-                return False
+                raise TimeoutError(f"the Alertmanager is not ready:\n{log.read_text()}")
             time.sleep(0.05)
-        return True
+        self.url = f"http://{listening[1]}"
 
-    def is_ready(self) -> bool:
+    def is_ready(self, address: str) -> bool:
         try:
-            return urllib.request.urlopen(f"{self.url}/-/ready", timeout=2).status == 200
+            return urllib.request.urlopen(f"http://{address}/-/ready", timeout=2).status == 200
         except OSError:
             return False
 
