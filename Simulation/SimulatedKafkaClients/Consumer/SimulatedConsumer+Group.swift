@@ -248,6 +248,7 @@ extension SimulatedConsumer {
     func assign(_ ids: [PartitionID], then: @escaping () -> Void) {
         guard !isClosed else { return }
         joinState = .answering
+        eventGeneration = generation
         if wasThrownOut {
             return loseUnnoticed { [weak self] kept in self?.assign(ids + kept.filter { !ids.contains($0) }, then: then)
             }
@@ -292,6 +293,7 @@ extension SimulatedConsumer {
         let gone = ids.compactMap { sources[$0] }
         guard !gone.isEmpty || isLost else { return then() }
         joinState = .answering
+        eventGeneration = generation
         for source in gone { source.isReadable = false }
         let (start, kind) = (now, isLost || wasThrownOut ? RebalanceKind.lost : .revoked)
 

@@ -95,6 +95,8 @@ package final class SimulatedConsumer {
     var assignedAs = ""
     /// The generation or member epoch; -1: none.
     var generation: Int32 = -1
+    /// The generation of the last event that was reported to the handler.
+    var eventGeneration: Int32 = -1
     /// The generation of the member's last assignment, which its claims name. A failed attempt to join raises only `generation`.
     var assignmentGeneration: Int32 = -1
     var lastHeartbeat: Int64 = 0
@@ -322,6 +324,7 @@ package final class SimulatedConsumer {
     /// The current membership of the assigned partitions; see `KafkaConsumer.membership`.
     package var membership: GroupMembership? {
         guard isAssigned, !isClosed, !isLost, !wasThrownOut, generation >= 0 else { return nil }
+        if settings.groupProtocol == .classic, generation != eventGeneration { return nil }
         return GroupMembership(simulatedName: member)
     }
 

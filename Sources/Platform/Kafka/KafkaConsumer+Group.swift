@@ -15,6 +15,9 @@ extension KafkaConsumer {
         var isAssigned = false
         /// The member id at the last assignment; `nil` before the first one, or if librdkafka does not provide it.
         var memberID: String?
+        /// The generation of the last rebalance event: the last one whose assignment this member knows. `nil` before
+        /// the first event, or if librdkafka does not provide it.
+        var generation: Int32?
         /// Why the group does not admit the member, as one line for operators; `nil` again after the next rebalance
         /// event.
         var refusal: String?
@@ -53,16 +56,21 @@ extension KafkaConsumer {
         var hasWarned = false
     }
 
-    /// The current membership, under which partitions are assigned. `nil` before the first assignment, and after the
-    /// partitions were lost.
+    /// The current membership, under which partitions are assigned. `nil` before the first assignment, after the
+    /// partitions were lost, and in a generation whose assignment has not arrived.
     ///
-    /// It is read at each call, because a generation can begin without an event. With a cooperative assignor, a new
-    /// generation begins when a revocation is announced. With KIP-848, the member's epoch rises while its partitions
-    /// stay. Brokers reject offsets from an older generation. A caller that commits partitions must still own them
-    /// after this call.
+    /// It is read at each call, because brokers reject offsets from an older generation. librdkafka is in a new one from
+    /// the answer to JoinGroup, but learns from the answer to SyncGroup which partitions it has lost. Until then, brokers
+    /// would accept offsets of partitions that other members own. Each assignment is an event, even an unchanged one.
+    ///
+    /// With KIP-848, the member's epoch rises without events while its partitions stay. Brokers do not assign a partition
+    /// to another member before this one has released it.
+    ///
+    /// A caller that commits partitions must still own them after this call.
     public var membership: GroupMembership? {
         guard group.isAssigned, !isClosed, let membership = GroupMembership(of: client) else { return nil }
-        if let former = group.memberID, former != membership.memberID { return nil }
+        if let former = group.memberID, former != membership.name?.memberID { return nil }
+        if !brokersAssign, group.generation != membership.name?.generation { return nil }
 
         // Checked last: an expelled member may already be in a new generation, in which other members own its
         // partitions.
@@ -78,7 +86,7 @@ extension KafkaConsumer {
     /// Always false for a member that is leaving: see `confirmUnassignment`.
     private var wasThrownOut: Bool {
         guard !isClosed, let former = group.memberID, !partitions.inOrder.isEmpty,
-            let present = GroupMembership.memberID(of: client)
+            let present = GroupMembership.name(of: client)?.memberID
         else { return false }
         return present != former
     }
@@ -118,11 +126,13 @@ extension KafkaConsumer {
 
     func answer(_ event: RebalanceEvent) async {
         let start = loop.now
+        let name = isClosed ? nil : GroupMembership.name(of: client)
+        group.generation = name?.generation
         switch event.change {
         case .assigned:
             let kept = await loseUnnoticed()
             group.isAssigned = true
-            if !isClosed { group.memberID = GroupMembership.memberID(of: client) }
+            if let name { group.memberID = name.memberID }
             let own = leaveForeign(event.partitions) + kept
             await assign(own)
             await notifyListener(of: .assigned, about: own, since: start)

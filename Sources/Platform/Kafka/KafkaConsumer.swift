@@ -45,6 +45,8 @@ public actor KafkaConsumer: ReadinessHandler {
     var group = Group()
     /// True if `kafka.properties` defines how reading continues past the end of a log. Otherwise an operator decides.
     let readsOnPastEnd: Bool
+    /// True if the brokers decide who reads a partition (KIP-848).
+    let brokersAssign: Bool
     private var reading = Reading()
     private var tick: TimerID?
     private(set) var isClosed = false
@@ -58,6 +60,7 @@ public actor KafkaConsumer: ReadinessHandler {
         self.loop = loop
         self.log = log
         readsOnPastEnd = configuration.properties["auto.offset.reset"] != nil
+        brokersAssign = configuration.usesNewProtocol
         client = try ClientHandle(
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         partitions = PartitionSources(client)

@@ -115,6 +115,30 @@ struct RebalanceTests {
         #expect(again.allSatisfy { $0.partition.id == partition.id && $0.partition.epoch > partition.epoch })
     }
 
+    /// librdkafka is in a generation from the answer to JoinGroup, but the answer to SyncGroup names the partitions that
+    /// it has lost. Brokers would accept offsets of those in between.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can delay an answer"))
+    func `A member has no membership before the assignment of its generation has arrived`() async throws {
+        let fixture = try KafkaFixture(partitions: 2)
+        fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
+        let first = try fixture.consumer(session: 20_000, assignor: "cooperative-sticky")
+        try await fixture.join(first)
+        try await eventually("partitions are assigned", within: .seconds(30)) { await first.membership != nil }
+
+        let answers = [Int32](repeating: 0, count: 2)
+        try fixture.broker.embedded?.fail(.syncGroup, with: answers, broker: 1, delay: .seconds(3))
+        let (second, former) = (try fixture.consumer(session: 20_000, assignor: "cooperative-sticky"), await first.generations)
+        try await fixture.join(second)
+        try await eventually("a generation without a membership", within: .seconds(30)) {
+            let now = await first.generations
+            return now.joined != former.joined && now.ofMembership == nil
+        }
+        try await eventually("a membership of a later generation", within: .seconds(30)) {
+            let now = await first.generations
+            return now.ofMembership == now.joined && now.joined != former.joined
+        }
+    }
+
     /// No records are read for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
     @Test func `A member that reads nothing stays in the group`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
@@ -154,4 +178,9 @@ struct RebalanceTests {
 extension KafkaConsumer {
     /// Makes the group assign partitions of topics that the consumer does not know.
     fileprivate func subscribeBehindItsBack(to topics: [String]) throws(KafkaError) { try client.subscribe(to: topics) }
+
+    /// The generation that librdkafka is in, and that of the membership at the same time.
+    fileprivate var generations: (joined: Int32?, ofMembership: Int32?) {
+        (GroupMembership.name(of: client)?.generation, membership?.name?.generation)
+    }
 }

@@ -162,7 +162,7 @@ struct GroupMembershipTests {
 
     @Test(arguments: [Int32(0), 1, 77], ["", "m", "a member with a longer id"])
     func `A membership of a generation names its member`(generation: Int32, member: String) {
-        #expect(membership(of: member, generation: generation)?.memberID == member)
+        #expect(membership(of: member, generation: generation)?.name?.memberID == member)
     }
 
     @Test(arguments: ["", "m"])

@@ -5,16 +5,22 @@ internal import CRdkafka
 public final class GroupMembership: Sendable {
     /// `nil` only in a membership made by a fake consumer.
     let metadata: Shared?
-    /// The member's id. The group assigns a new one to a member that it has expelled. `nil` if the running library does
-    /// not provide it.
-    let memberID: String?
+    /// `nil` if the running library does not provide it.
+    let name: Name?
     /// The member's name in a simulation, whose consumer has no librdkafka client; `nil` in a real membership.
     package let simulatedName: (any Sendable)?
+
+    /// What the group knows a member by.
+    struct Name: Equatable {
+        let generation: Int32
+        /// The group assigns a new one to a member that it has expelled.
+        let memberID: String
+    }
 
     /// Makes the membership of a simulated or fake consumer. A real producer rejects it.
     package init(simulatedName: (any Sendable)? = nil) {
         metadata = nil
-        memberID = nil
+        name = nil
         self.simulatedName = simulatedName
     }
 
@@ -31,22 +37,21 @@ public final class GroupMembership: Sendable {
     init?(owning metadata: OpaquePointer) {
         self.metadata = Shared(pointer: metadata)
         simulatedName = nil
-        let name = Self.name(in: metadata)
-        memberID = name?.memberID
+        name = Self.name(in: metadata)
         if let name, name.generation < 0 { return nil }
     }
 
-    /// Returns the member id of a consumer's client, even if it is in no generation; `nil` if the running library does
-    /// not provide it.
-    static func memberID(of client: ClientHandle) -> String? {
+    /// Returns the name of a consumer's client, even if it is in no generation; `nil` if the running library does not
+    /// provide it.
+    static func name(of client: ClientHandle) -> Name? {
         guard let metadata = rd_kafka_consumer_group_metadata(client.pointer) else { return nil }
         defer { rd_kafka_consumer_group_metadata_destroy(metadata) }
-        return name(in: metadata)?.memberID
+        return name(in: metadata)
     }
 
     /// Reads generation and member id from librdkafka's serialized form, because no call returns the generation before
     /// 2.4.
-    private static func name(in metadata: OpaquePointer) -> (generation: Int32, memberID: String)? {
+    private static func name(in metadata: OpaquePointer) -> Name? {
         var (buffer, size): (UnsafeMutableRawPointer?, Int) = (nil, 0)
         if let error = rd_kafka_consumer_group_metadata_write(metadata, &buffer, &size) {
             rd_kafka_error_destroy(error)
@@ -60,7 +65,7 @@ public final class GroupMembership: Sendable {
 
     /// Parses "CGMDv2:", the generation in native byte order, and the zero-terminated group and member ids.
     /// - Returns: `nil` for any other format.
-    static func name(in bytes: UnsafeRawBufferPointer) -> (generation: Int32, memberID: String)? {
+    static func name(in bytes: UnsafeRawBufferPointer) -> Name? {
         let prefix = Array("CGMDv2:".utf8)
         guard bytes.count >= prefix.count + 4, bytes.starts(with: prefix) else { return nil }
         let generation = bytes.loadUnaligned(fromByteOffset: prefix.count, as: Int32.self)
@@ -68,7 +73,7 @@ public final class GroupMembership: Sendable {
         let texts = bytes.dropFirst(prefix.count + 4).split(
             separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
         guard texts.count == 3 else { return nil }
-        return (generation, String(decoding: texts[1], as: UTF8.self))
+        return Name(generation: generation, memberID: String(decoding: texts[1], as: UTF8.self))
     }
 
     deinit {

@@ -88,7 +88,8 @@ extension ConsumerConfiguration {
         "heartbeat.interval.ms", "partition.assignment.strategy", "session.timeout.ms", "group.protocol.type",
     ]
 
-    private var usesNewProtocol: Bool { groupProtocol == .consumer || properties["group.protocol"] == "consumer" }
+    /// True for KIP-848: the brokers assign the partitions.
+    var usesNewProtocol: Bool { groupProtocol == .consumer || properties["group.protocol"] == "consumer" }
 
     /// - Throws: `configuration` for settings that conflict with the protocol.
     private func checkGroupProtocol(_ version: LibraryVersion) throws(KafkaError) {
