@@ -16,8 +16,8 @@ extension Judge {
         guard measured.upperBound - start >= FullLoad.leastMeasured else { return }
 
         // If the answer to a JoinGroup was lost, a group may rebalance long after all faults have ended. New owners wait.
-        let isRebalanced = world.handovers.contains { load.start <= $0.time && $0.time < measured.upperBound }
-        if isRebalanced { return }
+        let rebalances = world.handovers.map(\.time) + world.losses.map(\.time)
+        if rebalances.contains(where: { load.start <= $0 && $0 < measured.upperBound }) { return }
 
         let time = start..<measured.upperBound
         let measuredCalls = all.filter { time.contains(secondsOfSchedule(of: $0)) }
