@@ -141,15 +141,16 @@ let package = Package(
                 product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
+        .target(name: "CPage"),
         .target(
             name: "Console",
             dependencies: [
-                "Basics", "EventContract", "HTTPServing", "JSON", "LocationSearch", "SessionState",
+                "Basics", "CPage", "EventContract", "HTTPServing", "JSON", "LocationSearch", "SessionState",
                 product("Hummingbird", "hummingbird"), product("NIOCore", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("AsyncAlgorithms", "swift-async-algorithms"), product("DequeModule", "swift-collections"),
                 logging,
-            ], resources: [.embedInCode("Page")], swiftSettings: spans),
+            ], exclude: ["Page"], swiftSettings: spans),
         .target(
             name: "ProviderSimulator",
             dependencies: [
@@ -324,7 +325,7 @@ let layers: KeyValuePairs = [
     "Fleet": ["QuotaSharing"],
     "Calls": ["ProviderCalls", "Resilience"],
     "Worker": ["Observability", "TraceExport", "WorkerRuntime"],
-    "Console": ["Console", "HTTPServing", "SessionState"],
+    "Console": ["CPage", "Console", "HTTPServing", "SessionState"],
     "Simulator": ["ProviderSimulator"],
     "Commands": ["locsearch", "LocsearchTests"],
     "Simulation": ["FleetSimulationTests", "SimulateTests", "SimulatedKafkaTests", "SimulatedLoopTests"],

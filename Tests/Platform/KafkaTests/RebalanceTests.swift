@@ -127,7 +127,8 @@ struct RebalanceTests {
 
         let answers = [Int32](repeating: 0, count: 2)
         try fixture.broker.embedded?.fail(.syncGroup, with: answers, broker: 1, delay: .seconds(3))
-        let (second, former) = (try fixture.consumer(session: 20_000, assignor: "cooperative-sticky"), await first.generations)
+        let former = await first.generations
+        let second = try fixture.consumer(session: 20_000, assignor: "cooperative-sticky")
         try await fixture.join(second)
         try await eventually("a generation without a membership", within: .seconds(30)) {
             let now = await first.generations

@@ -52,6 +52,7 @@ public struct RecentLatency: Sendable {
     }
 
     private static func upperBound(of bucket: Int) -> Duration {
-        .milliseconds(1) * (Double(1 << (bucket / 4)) * (1 + Double(bucket % 4 + 1) / 4))
+        let (power, quarters) = (Double(1 << (bucket / 4)), Double(bucket % 4 + 1))
+        return .milliseconds(1) * (power * (1 + quarters / 4))
     }
 }

@@ -1,66 +1,17 @@
-/// The files of the page, which are part of the program. Each file in the folder `Page` has an entry here.
+internal import CPage
+
+/// The files of the page, which are part of the program. `CPage` has an entry for each file in the folder `Page`.
 package enum PageFiles {
-    static let all: [String: [UInt8]] = [
-        "api.js": PackageResources.api_js,
-        "banner.js": PackageResources.banner_js,
-        "base.css": PackageResources.base_css,
-        "charts.js": PackageResources.charts_js,
-        "controls.js": PackageResources.controls_js,
-        "deadletters.css": PackageResources.deadletters_css,
-        "deadletters.html": PackageResources.deadletters_html,
-        "deadletters.js": PackageResources.deadletters_js,
-        "demo.css": PackageResources.demo_css,
-        "demo.js": PackageResources.demo_js,
-        "detail.js": PackageResources.detail_js,
-        "dom.js": PackageResources.dom_js,
-        "early.js": PackageResources.early_js,
-        "fleet.js": PackageResources.fleet_js,
-        "form.js": PackageResources.form_js,
-        "gestures.js": PackageResources.gestures_js,
-        "googlemap.js": PackageResources.googlemap_js,
-        "ground.js": PackageResources.ground_js,
-        "head.html": PackageResources.head_html,
-        "header.html": PackageResources.header_html,
-        "health.js": PackageResources.health_js,
-        "icon.svg": PackageResources.icon_svg,
-        "icons.svg": PackageResources.icons_svg,
-        "index.html": PackageResources.index_html,
-        "letter.js": PackageResources.letter_js,
-        "life.js": PackageResources.life_js,
-        "link.js": PackageResources.link_js,
-        "list.js": PackageResources.list_js,
-        "login.html": PackageResources.login_html,
-        "login.js": PackageResources.login_js,
-        "map.css": PackageResources.map_css,
-        "map.js": PackageResources.map_js,
-        "mapview.js": PackageResources.mapview_js,
-        "mercator.js": PackageResources.mercator_js,
-        "outcomes.js": PackageResources.outcomes_js,
-        "outline.json": PackageResources.outline_json,
-        "outlinemap.js": PackageResources.outlinemap_js,
-        "record.css": PackageResources.record_css,
-        "record.js": PackageResources.record_js,
-        "redrive.js": PackageResources.redrive_js,
-        "request.css": PackageResources.request_css,
-        "request.html": PackageResources.request_html,
-        "request.js": PackageResources.request_js,
-        "requests.js": PackageResources.requests_js,
-        "search.css": PackageResources.search_css,
-        "search.js": PackageResources.search_js,
-        "shapes.js": PackageResources.shapes_js,
-        "store.js": PackageResources.store_js,
-        "stream.js": PackageResources.stream_js,
-        "streets.js": PackageResources.streets_js,
-        "text-en.js": PackageResources.text_en_js,
-        "text-ja.js": PackageResources.text_ja_js,
-        "text.js": PackageResources.text_js,
-        "tiles.js": PackageResources.tiles_js,
-        "towns.js": PackageResources.towns_js,
-        "traffic.css": PackageResources.traffic_css,
-        "traffic.html": PackageResources.traffic_html,
-        "traffic.js": PackageResources.traffic_js,
-        "waiting.js": PackageResources.waiting_js,
-    ]
+    static let all: [String: [UInt8]] = {
+        var all: [String: [UInt8]] = [:]
+        for number in 0... {
+            let file = unsafe locsearch_page_file(number)
+            guard let name = unsafe file.name else { break }
+            // The pointers are those of constants, and `size` counts the bytes of this one.
+            unsafe all[String(cString: name)] = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.size))
+        }
+        return all
+    }()
 
     /// Returns the content of a file; `nil` if there is none with that name.
     package static func content(of name: String) -> [UInt8]? { all[name] }
