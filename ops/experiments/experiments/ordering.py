@@ -14,8 +14,7 @@ def ordered(by: str):
         def keyword(i: int) -> str | None:  # Now and then a request holds up its key until its deadline.
             return fault("hang") if i % 397 == 0 else None
 
-        # Requests flow until the last crash is over, because the bound takes the mean rate of the run for the rate at
-        # the crash.
+        # Requests flow until the last crash is over, so that each crash meets work.
         done = False
         load = lab.sender.start(
             1_000_000, rate, until=lambda: done and lab.recorder.sent >= total, keys=60, keyword=keyword, timeoutMs=800

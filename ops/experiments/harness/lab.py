@@ -319,7 +319,7 @@ class Lab:
     def judge_calls(self) -> None:
         """Checks that crashes repeated no more calls than were open at them, and one commit interval each."""
         history = self.recorder.history
-        bound, again = history.loss_bound(history.rate_per_worker()), self.provider.calls() - self.recorder.sent
+        bound, again = history.loss_bound(), self.provider.calls() - self.recorder.sent
         self.figure("open at the kills", sum(history.open_at_kills))
         self.figure("calls made again", f"{again} of at most {bound}")
         self.check(again <= bound, f"{again} calls were made again, and at most {bound} may be")

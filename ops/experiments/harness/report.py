@@ -47,7 +47,7 @@ def finish(lab: Lab, verdict: Verdict, seconds: float, failure: str | None = Non
         "deadLetters": verdict.dead_letters,
         "kills": verdict.kills,
         "bound": verdict.bound,
-        "ratePerWorker": round(verdict.rate_per_worker, 1),
+        "mostPerWorker": verdict.most_per_worker,
         "codes": verdict.codes,
         "spoiltSamples": lab.sampler.failed if hasattr(lab, "sampler") else 0,
         "figures": lab.figures,
