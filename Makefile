@@ -62,9 +62,14 @@ setup:
 setup-tests:
 	@tools/setup tests
 
+# On a terminal, shows how many steps a build has made, of those that it knows.
+SHOW_STEPS = if [ -t 1 ]; then \
+  while read -r step _; do if [[ $$step == [[]*/*[]] ]]; then printf '\r%s ' "$$step"; fi; done; printf '\r\033[K'; \
+  else cat > /dev/null; fi
+
 demo: setup ## Runs broker, provider and worker in one process and shows searches going through; ARGS=--once ends after the table
 	@echo "Building (the first time takes a few minutes) ..."
-	@swift build --product locsearch $(SWIFT_FLAGS) > .build-demo.log 2>&1 || { tail -40 .build-demo.log >&2; exit 1; }
+	@swift build --product locsearch $(SWIFT_FLAGS) 2>&1 | tee .build-demo.log | $(SHOW_STEPS) || { tail -40 .build-demo.log >&2; exit 1; }
 	@rm -f .build-demo.log
 	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
 

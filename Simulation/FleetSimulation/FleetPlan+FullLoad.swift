@@ -59,7 +59,7 @@ extension FleetPlan {
 
         var start = isCalm ? requestsEnd + 2 : faultsEnd + FullLoad.timeToSettle
         if waitsForTransactions { start += transactionTimeout }
-        for fault in faults where fault.kind.recreatesRequests {
+        for fault in faults where fault.recreatesRequests {
             start = max(start, fault.time + FullLoad.timeOfMissing)
         }
         fullLoad = FullLoad(start: start)
@@ -75,12 +75,5 @@ extension FleetPlan {
                     partition: hot ?? Int32(index / 2 % Int(partitions)), key: "k\(index % 6)",
                     keyword: "\(FullLoad.prefix)\(index)", isValid: true))
         }
-    }
-}
-
-extension Fault.Kind {
-    /// True if the requests topic is deleted and created again.
-    fileprivate var recreatesRequests: Bool {
-        if case .cluster(.makeAgain(SimulatedWorker.requests, _)) = self { true } else { false }
     }
 }

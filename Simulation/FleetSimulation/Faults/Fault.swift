@@ -108,6 +108,16 @@ public struct Fault: Sendable, CustomStringConvertible {
         }
     }
 
+    /// True if the requests topic is deleted and created again.
+    var recreatesRequests: Bool {
+        if case .cluster(.makeAgain(SimulatedWorker.requests, _)) = kind { true } else { false }
+    }
+
+    /// True if the offsets of requests begin again or go back.
+    var movesOffsets: Bool {
+        if case .offsetsBack = kind { true } else { recreatesRequests }
+    }
+
     /// The names of all faults.
     static let names =
         [

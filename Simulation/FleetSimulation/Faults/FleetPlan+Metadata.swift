@@ -26,12 +26,7 @@ extension FleetPlan {
 
     /// Kills all workers, and lets a tool commit the offsets before others start, in schedules that have faults.
     private mutating func addTool(_ fault: Fault.Kind, _ random: inout SeededGenerator) {
-        let movesOffsets = faults.contains { fault in
-            switch fault.kind {
-            case .offsetsBack, .cluster(.makeAgain(SimulatedWorker.requests, _)): true
-            default: false
-            }
-        }
+        let movesOffsets = faults.contains(where: \.movesOffsets)
         guard !isCalm, !movesOffsets else { return }
         let time = Double.random(in: 2...max(3, faultsEnd - 9), using: &random)
         faults.append(Fault(time: time, kind: fault))

@@ -27,12 +27,7 @@ extension FleetPlan {
     /// This leaves out schedules in which no crash notes can be kept, in which offsets start again or go back, or in which a crash
     /// loses calls that requests wait for.
     mutating func makePoisons(_ random: inout SeededGenerator) {
-        let movesOffsets = faults.contains { fault in
-            switch fault.kind {
-            case .offsetsBack, .cluster(.makeAgain(SimulatedWorker.requests, _)): true
-            default: false
-            }
-        }
+        let movesOffsets = faults.contains(where: \.movesOffsets)
         let waitsForBudget = whenOpen == .hold && callsPerDay != nil
         guard random.chance(0.1), keepsDoneSets, !movesOffsets, !waitsForBudget, fullLoad == nil else { return }
 

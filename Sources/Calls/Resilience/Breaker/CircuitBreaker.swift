@@ -36,7 +36,7 @@ public final class CircuitBreaker {
     private var pause: (end: Instant, reason: Reason, isReported: Bool)?
     /// The number of transitions. Each permit stores it, because calls that began before a transition are no evidence about
     /// the time after it.
-    public private(set) var epoch: UInt = 0
+    private var epoch: UInt = 0
     private var window: SlidingWindow
     private var openUntil: Instant?
     /// True while an operator's order keeps the breaker open. No probe is admitted then.
@@ -250,7 +250,7 @@ extension CircuitBreaker {
     public struct Permit: ~Copyable {
         private let breaker: CircuitBreaker
         /// The breaker's epoch at the time of the permit.
-        public let epoch: UInt
+        private let epoch: UInt
         private var isFinished = false
 
         fileprivate init(breaker: CircuitBreaker, epoch: UInt) {
