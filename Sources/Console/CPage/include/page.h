@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct locsearch_page_file {
-    const char *name;
+// Texts one after another, each ended by a zero byte. Never freed.
+struct locsearch_page_texts {
     const uint8_t *bytes;
     size_t size;
 };
 
-// Returns the file with this number, counted from 0, or one without a name after the last. Safe to call from any
-// thread; what it returns is never freed.
-struct locsearch_page_file locsearch_page_file(size_t number);
+// Return the names and, in the same order, the contents of all files. Safe to call from any thread.
+struct locsearch_page_texts locsearch_page_names(void);
+struct locsearch_page_texts locsearch_page_files(void);
