@@ -112,8 +112,9 @@ struct Judge {
 
     /// True for a request that needs no outcome.
     ///
-    /// It was deleted or compacted away, its outcome was in an open transaction when its topic was deleted, or it lies below an
-    /// offset of a former topic at which a member went on in the new one.
+    /// It was deleted or compacted away. Its outcome was in an open transaction when its topic was deleted. It lies below
+    /// an offset of a former topic at which a member went on in the new one. Or the schedule has ended, and the next member
+    /// would read it.
     private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
         !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
             || world.mayBePassedOver(partition, offset) || wasAnswered && world.isReadFromStart(partition)

@@ -59,9 +59,9 @@ extension KafkaConsumer {
     /// The current membership, under which partitions are assigned. `nil` before the first assignment, after the
     /// partitions were lost, and in a generation whose assignment has not arrived.
     ///
-    /// It is read at each call, because brokers reject offsets from an older generation. librdkafka is in a new one from
-    /// the answer to JoinGroup, but learns from the answer to SyncGroup which partitions it has lost. Until then, brokers
-    /// would accept offsets of partitions that other members own. Each assignment is an event, even an unchanged one.
+    /// It is read at each call, because brokers reject offsets from an older generation. The answer to JoinGroup begins
+    /// a new one. Only the answer to SyncGroup names the partitions that the member has lost. Until then, brokers would
+    /// accept offsets of partitions that other members own. librdkafka reports each assignment, even an unchanged one.
     ///
     /// With KIP-848, the member's epoch rises without events while its partitions stay. Brokers do not assign a partition
     /// to another member before this one has released it.

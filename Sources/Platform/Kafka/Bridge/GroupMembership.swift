@@ -10,8 +10,8 @@ public final class GroupMembership: Sendable {
     /// The member's name in a simulation, whose consumer has no librdkafka client; `nil` in a real membership.
     package let simulatedName: (any Sendable)?
 
-    /// What the group knows a member by.
-    struct Name: Equatable {
+    /// A member's name in its group.
+    struct Name {
         let generation: Int32
         /// The group assigns a new one to a member that it has expelled.
         let memberID: String

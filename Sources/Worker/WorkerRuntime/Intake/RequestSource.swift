@@ -52,7 +52,8 @@ package protocol RequestSource: Sendable {
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset]
 
     /// The member's identity in the group's current generation; `nil` without an assignment in it, and when the
-    /// assignment is lost. A caller that commits offsets with it must check after this call that it still owns their partitions.
+    /// assignment is lost. A caller that commits offsets with it must check after this call that it still owns their
+    /// partitions.
     var membership: GroupMembership? { get async }
     var positions: [KafkaConsumer.Position] { get async }
     var brokersAreDown: Bool { get async }
