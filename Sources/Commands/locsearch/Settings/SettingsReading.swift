@@ -1,4 +1,3 @@
-import Configuration
 import Foundation
 
 /// Reads the settings from all sources. Flags override the environment, which overrides the file, which overrides
@@ -74,41 +73,17 @@ struct SettingsReading: Sendable {
 
     // MARK: - Sources
 
-    /// A source of settings. Sources are searched in order of precedence.
-    private struct Source {
-        let provider: InMemoryProvider
-        let origin: @Sendable (Setting) -> SettingOrigin
+    /// The texts of settings by name, which may be empty, and where each comes from.
+    private typealias Source = (values: [String: String], origin: (Setting) -> SettingOrigin)
 
-        init(_ values: [String: String], origin: @escaping @Sendable (Setting) -> SettingOrigin) {
-            provider = InMemoryProvider(
-                values: Dictionary(
-                    values.map { (Self.key($0.key), ConfigValue(.string($0.value), isSecret: true)) },
-                    uniquingKeysWith: { first, _ in first }))
-            self.origin = origin
-        }
-
-        /// Returns the setting's text, which may be empty; `nil` if this source does not contain the setting.
-        func text(of setting: Setting) -> String? {
-            guard let found = try? provider.value(forKey: Self.key(setting.name), type: .string).value,
-                case .string(let text) = found.content
-            else { return nil }
-
-            return text
-        }
-
-        private static func key(_ name: String) -> AbsoluteConfigKey {
-            AbsoluteConfigKey(name.split(separator: ".").map(String.init))
-        }
-    }
-
-    /// Returns the sources, and records the unknown names in the file, or why it cannot be read.
+    /// Returns the sources in order of precedence. Records the unknown names in the file, or why it cannot be read.
     private mutating func sources(
         flags: [String: String], file: String?, environment: [String: String]
     ) -> [Source] {
         let variables = variables(in: environment)
-        var sources = [
-            Source(flags) { _ in .flag },
-            Source(variables.mapValues(\.text)) { .environment(variables[$0.name]?.name ?? $0.environmentName) },
+        var sources: [Source] = [
+            (flags, { _ in .flag }),
+            (variables.mapValues(\.text), { .environment(variables[$0.name]?.name ?? $0.environmentName) }),
         ]
 
         let variable = environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
@@ -117,7 +92,7 @@ struct SettingsReading: Sendable {
             let file = try SettingsFile(path: path)
             mistakes.append(contentsOf: file.unknownNames)
             sources.append(
-                Source(file.entries.mapValues(\.text)) { .file(path, line: file.entries[$0.name]?.line ?? 1) })
+                (file.entries.mapValues(\.text), { .file(path, line: file.entries[$0.name]?.line ?? 1) }))
         } catch {
             mistakes.append(error)
             lacksFile = true
@@ -157,7 +132,7 @@ struct SettingsReading: Sendable {
         of setting: Setting, in sources: [Source]
     ) throws(SettingsError) -> Settings.Value? {
         for source in sources {
-            guard let text = source.text(of: setting) else { continue }
+            guard let text = source.values[setting.name] else { continue }
             let origin = source.origin(setting)
 
             if text.allSatisfy(\.isWhitespace) { throw SettingsError.empty(setting, at: origin) }
