@@ -25,14 +25,15 @@ protocol FleetObject: FleetValue {
 }
 
 struct MessageMember<Object>: Sendable {
-    fileprivate let name: StaticString
+    /// Not a `StaticString`: the JSON module would inline its handling of constant names for each member.
+    fileprivate let name: String
     fileprivate let isRequired: Bool
     fileprivate let write: @Sendable (Object, inout JSONWriter) -> Void
     fileprivate let read: @Sendable (inout Object, inout JSONReader) throws -> Void
 
     /// Makes a required member.
     static func required<Value: FleetValue>(
-        _ name: StaticString, _ path: any WritableKeyPath<Object, Value> & Sendable
+        _ name: String, _ path: any WritableKeyPath<Object, Value> & Sendable
     ) -> Self {
         MessageMember(name: name, isRequired: true) { object, writer in
             writer.key(name)
@@ -44,7 +45,7 @@ struct MessageMember<Object>: Sendable {
 
     /// Makes an optional member. A missing or `null` member has the value `empty`.
     static func optional<Value: FleetValue & Equatable & Sendable>(
-        _ name: StaticString, _ path: any WritableKeyPath<Object, Value> & Sendable, empty: Value
+        _ name: String, _ path: any WritableKeyPath<Object, Value> & Sendable, empty: Value
     ) -> Self {
         MessageMember(name: name, isRequired: false) { object, writer in
             let value = object[keyPath: path]
@@ -58,7 +59,7 @@ struct MessageMember<Object>: Sendable {
 
     /// Makes an optional member, which may be missing or `null`.
     static func optional<Value: FleetValue>(
-        _ name: StaticString, _ path: any WritableKeyPath<Object, Value?> & Sendable
+        _ name: String, _ path: any WritableKeyPath<Object, Value?> & Sendable
     ) -> Self {
         MessageMember(name: name, isRequired: false) { object, writer in
             guard let value = object[keyPath: path] else { return }
@@ -84,8 +85,8 @@ extension FleetObject {
         let members = Self.members
         var missing = Set(members.indices.filter { members[$0].isRequired })
         try reader.enterMessage()
-        while let key = try reader.nextKey() {
-            if let index = members.firstIndex(where: { $0.name ~= key }) {
+        while let name = try reader.nextKey()?.string() {
+            if let index = members.firstIndex(where: { $0.name == name }) {
                 try members[index].read(&self, &reader)
                 missing.remove(index)
             } else {
