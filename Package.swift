@@ -137,8 +137,8 @@ let package = Package(
         .target(
             name: "HTTPServing",
             dependencies: [
-                "Basics", "LibC", product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
-                product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
+                "Basics", "LibC", product("HummingbirdCore", "hummingbird"),
+                product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"), product("NIOPosix", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
         .target(name: "CPage"),
@@ -146,7 +146,7 @@ let package = Package(
             name: "Console",
             dependencies: [
                 "Basics", "CPage", "EventContract", "HTTPServing", "JSON", "LocationSearch", "SessionState",
-                product("Hummingbird", "hummingbird"), product("NIOCore", "swift-nio"),
+                product("HummingbirdCore", "hummingbird"), product("NIOCore", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("AsyncAlgorithms", "swift-async-algorithms"), product("DequeModule", "swift-collections"),
                 logging,
@@ -286,7 +286,7 @@ let package = Package(
             swiftSettings: safe),
         .testTarget(
             name: "HTTPServingTests",
-            dependencies: ["Basics", "HTTPServing", "TestSupport", product("Hummingbird", "hummingbird"), logging],
+            dependencies: ["Basics", "HTTPServing", "TestSupport", product("HummingbirdCore", "hummingbird"), logging],
             swiftSettings: safe),
         .testTarget(
             name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "JSON", "SessionState", "TestSupport"],

@@ -1,5 +1,5 @@
 package import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 package import Logging
 package import SessionState
 
@@ -20,10 +20,7 @@ package enum ConsoleServer {
         let kafka = KafkaGate()
         let page = PageRoutes(file: PageFiles.content)
 
-        let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(
-            middleware: AccessMiddleware(
-                access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page))
+        let router = Router()
         page.add(to: router)
         LoginRoutes(access: access).add(to: router)
         ConfigRoutes(configuration: configuration, backend: backend, isDemo: demo != nil).add(to: router)
@@ -38,10 +35,12 @@ package enum ConsoleServer {
         ControlRoutes(backend: backend, kafka: kafka).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
         if let demo { DemoRoutes(panel: demo).add(to: router) }
-        router.refuseOtherMethods()
 
+        let check = AccessCheck(
+            access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page,
+            routes: router.responder)
         return try await HTTPServer.start(
-            router.buildResponder(), host: configuration.host, port: configuration.port,
-            limits: configuration.limits, log: log)
+            check.respond(to:in:), host: configuration.host, port: configuration.port, limits: configuration.limits,
+            log: log)
     }
 }

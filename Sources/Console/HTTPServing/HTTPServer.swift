@@ -1,8 +1,11 @@
-package import Hummingbird
+internal import Basics
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import LibC
 package import Logging
 internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
 internal import ServiceLifecycle
 
 /// An HTTP server of this process, from `start` to `stop`. Safe to use from any task.
@@ -29,10 +32,10 @@ package final class HTTPServer: Sendable {
     ///   - port: 0 selects any free port.
     ///   - limits: the limits on the number of connections and on their waiting times.
     /// - Throws: `HTTPServerError` if the port cannot be opened.
-    package static func start<Responder: HTTPResponder>(
-        _ responder: Responder, host: String, port: Int, limits: ConnectionLimits = ConnectionLimits(), log: Logger
-    ) async throws(HTTPServerError) -> HTTPServer
-    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    package static func start(
+        _ responder: @escaping Responder, host: String, port: Int, limits: ConnectionLimits = ConnectionLimits(),
+        log: Logger
+    ) async throws(HTTPServerError) -> HTTPServer {
         // Hummingbird logs each broken connection, which is irrelevant in this process's log.
         var quiet = log
         quiet.logLevel = .critical
@@ -46,13 +49,14 @@ package final class HTTPServer: Sendable {
         }
 
         let (ports, announcing) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            responder: responder,
-            server: HTTPServerBuilder { GuardedChannel($0, limits: limits, table: table) },
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+        let channel = GuardedChannel(
+            { request, writer, channel in try await respond(to: request, with: writer, from: channel, by: responder) },
+            limits: limits, table: table)
+        let server = channel.server(
+            configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in announcing.yield(channel.localAddress?.port ?? 0) },
-            logger: quiet)
-        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: quiet))
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)
+        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [server], logger: quiet))
 
         let serving = Task {
             defer { announcing.finish() }
@@ -68,6 +72,28 @@ package final class HTTPServer: Sendable {
             throw HTTPServerError(host: host, port: port, cause: CancellationError())
         } catch {
             throw error as? HTTPServerError ?? HTTPServerError(host: host, port: port, cause: error)
+        }
+    }
+
+    /// Answers one request. The server closes the connection if this throws.
+    @concurrent
+    private static func respond(
+        to request: Request, with writer: consuming ResponseWriter, from channel: any Channel, by responder: Responder
+    ) async throws {
+        var response: Response
+        do {
+            response = try await responder(request, ClientContext(clientAddress: channel.remoteAddress?.ipAddress))
+        } catch let error as HTTPParserError {
+            throw error
+        } catch {
+            response = Response(status: error is UnknownPath ? .notFound : .internalServerError)
+        }
+        response.headers[.date] = HTTPDate.text(WallTime.now().milliseconds / 1000)
+        do {
+            try await writer.write(response: response.head, body: response.body)
+        } catch is HTTPParserError {
+            // The server would answer that error with a second response.
+            throw CancellationError()
         }
     }
 

@@ -1,5 +1,7 @@
-import Hummingbird
+import HTTPTypes
+import HummingbirdCore
 import Logging
+import NIOCore
 import TestSupport
 import Testing
 
@@ -15,8 +17,8 @@ struct ConnectionLimitsTests {
         limits.roomForThisMachine = 0
         adjust(&limits)
 
-        let router = Router(context: ClientContext.self)
-        router.get("/") { _, context in context.clientAddress ?? "" }
+        let router = Router()
+        router.get("/") { _, context in text(context.clientAddress ?? "") }
         router.get("/large") { _, _ in
             Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 0x61, count: 64 << 20)))
         }
@@ -31,10 +33,14 @@ struct ConnectionLimitsTests {
                     try await writer.finish(nil)
                 })
         }
-        router.post("/") { request, _ in "\(try await request.body.collect(upTo: 1 << 20).readableBytes)" }
+        router.post("/") { request, _ in text("\(try await request.body.collect(upTo: 1 << 20).readableBytes)") }
         return try await HTTPServer.start(
-            router.buildResponder(), host: "127.0.0.1", port: 0, limits: limits,
+            router.responder, host: "127.0.0.1", port: 0, limits: limits,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func text(_ text: String) -> Response {
+        Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
     private static func ask(_ server: HTTPServer) async throws -> String {

@@ -1,6 +1,7 @@
 internal import Basics
 internal import HTTPServing
-internal import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
 internal import JSON
 internal import NIOCore
 internal import Synchronization
@@ -41,7 +42,7 @@ final class ConsoleAccess: Sendable {
     func refusal(of request: Request, from address: String?) -> ConsoleError? {
         guard let token else { return refusal(ofHost: request.head.authority.map(Self.hostName) ?? "") }
 
-        if let cookie = request.cookies[Self.cookieName], isLogin(cookie.value) { return nil }
+        if let cookies = request.headers[.cookie], Self.logins(in: cookies).contains(where: isLogin) { return nil }
         guard let shown = BearerToken.text(in: request.headers[.authorization]) else {
             return ConsoleError(.unauthorized, "log in first, with the token of the setting console.token")
         }
@@ -64,9 +65,18 @@ final class ConsoleAccess: Sendable {
         }
     }
 
-    /// Returns the cookie for a browser that has sent the token.
+    /// Returns the values of our cookie in a `Cookie` header.
+    private static func logins(in cookies: String) -> [String] {
+        cookies.split(separator: ";").compactMap { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == cookieName else { return nil }
+            return String(parts[1])
+        }
+    }
+
+    /// Returns the value of the `Set-Cookie` header for a browser that has sent the token.
     /// - Throws: `unauthorized` for a wrong token; `tooEarly` after too many of them.
-    func logIn(showing text: String, from address: String?) throws(ConsoleError) -> Cookie {
+    func logIn(showing text: String, from address: String?) throws(ConsoleError) -> String {
         let verdict = throttle.judge(from: address) { token?.admits(text) ?? false }
         if let refusal = Self.refusal(verdict) { throw refusal }
 
@@ -79,7 +89,7 @@ final class ConsoleAccess: Sendable {
             }
             logins[login] = now + Self.lifetime
         }
-        return Cookie(name: Self.cookieName, value: login, path: "/", secure: false, httpOnly: true, sameSite: .strict)
+        return "\(Self.cookieName)=\(login); Path=/; HttpOnly; SameSite=Strict"
     }
 
     private func isLogin(_ value: String) -> Bool {
@@ -102,7 +112,7 @@ struct LoginRoutes {
 
     private static let mostBytes = 4096
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.post("/api/login") { request, context in
             var token: String?
             try JSONBody.members(of: try await request.bytes(upTo: Self.mostBytes)) { name, json throws(JSONError) in
@@ -110,9 +120,7 @@ struct LoginRoutes {
             }
             let cookie = try access.logIn(showing: token ?? "", from: context.clientAddress)
 
-            var response = Response(status: .noContent)
-            response.setCookie(cookie)
-            return response
+            return Response(status: .noContent, headers: [.setCookie: cookie])
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 internal import JSON
 
 /// Shows the orders in force, and pauses and resumes providers and the intake.
@@ -9,7 +9,7 @@ struct ControlRoutes {
 
     private static let mostBytes = 4096
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/controls") { request, _ in
             try await kafka.answer(to: request) { try await backend.controls() }
         }

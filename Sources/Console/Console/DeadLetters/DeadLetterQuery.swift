@@ -1,5 +1,5 @@
 package import EventContract
-internal import Hummingbird
+internal import HummingbirdCore
 
 /// A page's filter for dead letters. A member that is `nil` does not filter.
 package struct DeadLetterQuery: Sendable, Hashable {
@@ -23,7 +23,7 @@ package struct DeadLetterQuery: Sendable, Hashable {
 
     /// Reads the parameters of a URL.
     /// - Throws: `invalid` for an invalid time.
-    init(_ parameters: Parameters) throws(ConsoleError) {
+    init(_ parameters: FlatDictionary<Substring, Substring>) throws(ConsoleError) {
         func text(_ name: Substring) -> String? { parameters[name].map { String($0) } }
 
         let wanted = parameters["limit"].flatMap { Int($0) } ?? Self.defaultLimit

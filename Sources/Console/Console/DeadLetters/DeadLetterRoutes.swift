@@ -1,6 +1,6 @@
 internal import EventContract
 internal import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 internal import JSON
 internal import LocationSearch
 
@@ -12,15 +12,15 @@ struct DeadLetterRoutes {
     /// The maximum size of a page's choice of letters and of an edited value.
     private static let mostBytes = 2_097_152
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/dead-letters") { request, _ in
             let query = try DeadLetterQuery(request.uri.queryParameters)
             return try await kafka.answer(to: request) { try await backend.deadLetters(query) }
         }
 
         router.get("/api/dead-letters/:partition/:offset") { request, context in
-            guard let partition = context.parameters.get("partition", as: Int32.self),
-                let offset = context.parameters.get("offset", as: Int64.self), partition >= 0, offset >= 0
+            guard let partition = context.parameter("partition", as: Int32.self),
+                let offset = context.parameter("offset", as: Int64.self), partition >= 0, offset >= 0
             else { throw ConsoleError(.notFound, "a dead letter is named by its partition and its offset") }
             let position = RedriveMark(partition: partition, offset: offset)
             return try await kafka.answer(to: request) { try await backend.deadLetter(at: position) }
@@ -45,7 +45,7 @@ struct DeadLetterRoutes {
         }
 
         router.get("/api/dead-letters/redrives/:id") { _, context in
-            guard let id = context.parameters.get("id", as: Int.self), let report = backend.redriveReport(id)
+            guard let id = context.parameter("id", as: Int.self), let report = backend.redriveReport(id)
             else { throw ConsoleError(.notFound, "what became of this redrive is not kept any more") }
             return JSONAnswer.response(Self.report(report, id: id))
         }

@@ -1,5 +1,5 @@
 internal import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 internal import JSON
 
 /// The switches that a demo offers to visitors of its console: faults, and the demo's own traffic. Its functions are called concurrently.
@@ -38,7 +38,7 @@ struct DemoRoutes {
     /// The maximum size of a page's choice of a control.
     private static let mostBytes = 1024
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/demo/faults") { _, _ in JSONAnswer.response(Self.json(await panel.controls())) }
 
         router.post("/api/demo/faults") { request, _ in

@@ -1,5 +1,6 @@
 internal import HTTPServing
-internal import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
 internal import NIOCore
 
 /// Serves pictures of places to pages, so that a browser calls only the console's host.
@@ -7,7 +8,7 @@ struct PictureRoutes {
     let backend: any ConsoleBackend
     let hosts: PictureHosts
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/pictures") { request, _ in
             guard let url = request.uri.queryParameters["url"], let address = hosts.address(of: String(url)),
                 let picture = await backend.picture(at: address)
@@ -34,11 +35,11 @@ struct PictureRoutes {
 struct StreetRoutes {
     let streets: (@Sendable (_ row: Int, _ column: Int) -> [UInt8]?)?
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         guard let streets else { return }
         router.get("/api/streets/:row/:column") { _, context in
-            guard let row = context.parameters.get("row", as: Int.self),
-                let column = context.parameters.get("column", as: Int.self), let block = streets(row, column)
+            guard let row = context.parameter("row", as: Int.self),
+                let column = context.parameter("column", as: Int.self), let block = streets(row, column)
             else { throw ConsoleError(.notFound, "there are no streets") }
 
             var response = JSONAnswer.response(block)

@@ -1,5 +1,5 @@
 internal import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 
 /// Serves the history of requests to the page.
 struct RequestRoutes {
@@ -10,7 +10,7 @@ struct RequestRoutes {
     /// The maximum length of an id: a request's has at most 128 characters, a position at most 280.
     private static let mostCharacters = 512
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/requests") { request, _ in
             let id = request.uri.queryParameters["id"].map { String($0) } ?? ""
             guard (1...Self.mostCharacters).contains(id.unicodeScalars.count) else {

@@ -1,6 +1,7 @@
 internal import EventContract
 internal import HTTPServing
-internal import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
 internal import JSON
 internal import LocationSearch
 internal import NIOCore
@@ -12,7 +13,7 @@ struct ConfigRoutes {
     /// True for the console of a demo, whose page has a panel of faults.
     let isDemo: Bool
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         let json = json
         router.get("/api/config") { _, _ in JSONAnswer.response(json) }
         router.get("/livez") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n")))

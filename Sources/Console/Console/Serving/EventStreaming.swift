@@ -1,5 +1,6 @@
 internal import AsyncAlgorithms
-internal import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
 internal import NIOCore
 internal import ServiceLifecycle
 

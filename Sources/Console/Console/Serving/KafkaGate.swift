@@ -1,5 +1,5 @@
 internal import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 internal import Synchronization
 
 /// Bounds the routes' Kafka operations in number and in time, because each needs clients with threads and buffers.

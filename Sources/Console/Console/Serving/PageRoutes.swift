@@ -1,5 +1,6 @@
 internal import HTTPServing
-internal import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
 internal import NIOCore
 
 /// The page: its views, and their files.
@@ -12,13 +13,13 @@ struct PageRoutes {
         "json": "application/json; charset=utf-8", "svg": "image/svg+xml",
     ]
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         for view in PageView.all {
-            router.get(RouterPath(view.path)) { _, _ in try response(to: view) }
+            router.get(view.path) { _, _ in try response(to: view) }
         }
 
         router.get("/assets/:name") { _, context in
-            let name = context.parameters.get("name") ?? ""
+            let name = context.parameter("name", as: String.self) ?? ""
             return try Self.response(name, file(name))
         }
     }

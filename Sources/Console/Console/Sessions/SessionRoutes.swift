@@ -2,7 +2,8 @@ internal import AsyncAlgorithms
 internal import Basics
 internal import EventContract
 internal import HTTPServing
-internal import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
 internal import JSON
 internal import LocationSearch
 internal import SessionState
@@ -34,7 +35,7 @@ struct SessionRoutes {
         var report = 0
     }
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/sessions/:session/events") { _, context in
             let session = try Self.session(context)
             let signals = merge(
@@ -72,7 +73,7 @@ struct SessionRoutes {
     }
 
     private static func session(_ context: ClientContext) throws(ConsoleError) -> String {
-        guard let text = context.parameters.get("session"), let session = PercentEncoding.decoded(text),
+        guard let text = context.parameter("session", as: String.self), let session = PercentEncoding.decoded(text),
             (1...128).contains(session.unicodeScalars.count)
         else { throw ConsoleError(.invalid, "a session's name has 1 to 128 characters", member: "sessionId") }
         return session

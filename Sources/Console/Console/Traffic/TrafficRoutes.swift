@@ -1,6 +1,6 @@
 internal import AsyncAlgorithms
 internal import HTTPServing
-internal import Hummingbird
+internal import HummingbirdCore
 
 /// Serves the traffic view.
 struct TrafficRoutes {
@@ -18,7 +18,7 @@ struct TrafficRoutes {
         var report = 0
     }
 
-    func add(to router: Router<ClientContext>) {
+    func add(to router: Router) {
         router.get("/api/traffic/events") { request, _ in
             // A page that was disconnected sends the id of the last outcome that it has.
             let lastSeen = request.uri.queryParameters["after"].flatMap { Int($0) }
@@ -32,7 +32,7 @@ struct TrafficRoutes {
         }
 
         router.get("/api/traffic/outcomes/:id") { _, context in
-            guard let id = context.parameters.get("id", as: Int.self),
+            guard let id = context.parameter("id", as: Int.self),
                 let details = traffic.details(ofOutcome: id, by: terms)
             else { throw ConsoleError(.notFound, "this outcome is not kept any more") }
             return JSONAnswer.response(details)

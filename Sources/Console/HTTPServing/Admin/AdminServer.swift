@@ -1,4 +1,6 @@
-import Hummingbird
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
 package import Logging
 
 /// `/livez`, `/readyz`, `/metrics` and `/status` over HTTP.
@@ -15,7 +17,7 @@ package enum AdminServer {
         limits: ConnectionLimits = AdminServer.limits, log: Logger
     ) async throws(HTTPServerError) -> HTTPServer {
         try await HTTPServer.start(
-            router(for: source, token: token).buildResponder(), host: host, port: port, limits: limits, log: log)
+            router(for: source, token: token).responder, host: host, port: port, limits: limits, log: log)
     }
 
     /// The limits for the few expected clients: probes and metrics collectors.
@@ -27,7 +29,7 @@ package enum AdminServer {
 
     // MARK: - Endpoints
 
-    private static func router(for source: any AdminSource, token: BearerToken?) -> Router<ClientContext> {
+    private static func router(for source: any AdminSource, token: BearerToken?) -> Router {
         let throttle = GuessThrottle()
 
         /// Returns the refusal of a request without the token; `nil` if the token is right.
@@ -42,7 +44,7 @@ package enum AdminServer {
             }
         }
 
-        let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
+        let router = Router()
         router.get("/livez") { _, _ in probe(await source.livenessProblem().map { .notReady($0) } ?? .ready) }
         router.get("/readyz") { _, _ in probe(await source.readiness()) }
         router.get("/metrics") { request, context in
@@ -56,7 +58,6 @@ package enum AdminServer {
             if let refusal = refusal(of: request, from: context) { return refusal }
             return response(.ok, type: "application/json", body: await source.status())
         }
-        router.refuseOtherMethods()
         return router
     }
 

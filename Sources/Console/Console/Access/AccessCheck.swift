@@ -1,32 +1,26 @@
 internal import HTTPServing
 internal import HTTPTypes
-internal import Hummingbird
+internal import HummingbirdCore
 
-/// Runs before all routes: refuses unauthorised requests, converts errors to answers, and adds headers that forbid a
+/// Stands before all routes: refuses unauthorised requests, converts errors to answers, and adds headers that forbid a
 /// browser everything that the console does not need.
-struct AccessMiddleware: RouterMiddleware {
-    typealias Context = ClientContext
-
+struct AccessCheck {
     let access: ConsoleAccess
     let securityPolicy: String
     let page: PageRoutes
+    let routes: Responder
 
     /// Paths that need no login, in addition to the files of the login page.
     private static let open: Set<String> = ["/api/login", "/livez"]
 
-    // `@concurrent` corresponds to `async` in Hummingbird, which is built without NonisolatedNonsendingByDefault.
-    @concurrent
-    func handle(
-        _ request: Request, context: ClientContext,
-        next: @concurrent (Request, ClientContext) async throws -> Response
-    ) async throws -> Response {
+    func respond(to request: Request, in context: ClientContext) async throws -> Response {
         var response: Response
         do {
             try check(request, from: context.clientAddress)
-            response = try await next(request, context)
+            response = try await routes(request, context)
         } catch let error as ConsoleError {
             response = refusal(of: request, because: error)
-        } catch let error as HTTPError where error.status == .notFound {
+        } catch is UnknownPath {
             response = ConsoleError(.notFound, "there is nothing here").response
         }
 
