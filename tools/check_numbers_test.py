@@ -71,7 +71,7 @@ class CheckNumbersTests(unittest.TestCase):
             "let latitude = reader.lenientDouble(field)",
             "guard let code = Int(text) else { return nil }",
             'let limit = request.uri.queryParameters["limit"]',
-            'context.parameters.get("id", as: Int.self)',
+            'context.parameter("id", as: Int.self)',
             "let age = record.timestamp",
             "let time = rd_kafka_message_timestamp(message, &kind)",
             "let size = locsearch_get_large(easy, info)",
