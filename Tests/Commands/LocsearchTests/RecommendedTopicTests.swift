@@ -99,6 +99,20 @@ struct RecommendedTopicTests {
     @Test func `The operations page has the recommendation`() throws {
         let root = Repository.folder
         let page = try String(contentsOf: root.appending(path: "docs/operations.md"), encoding: .utf8)
-        #expect(page.contains(TopicTexts.markdown(Self.topics())))
+        #expect(page.contains(Self.table(Self.topics())))
+    }
+
+    /// Formats the recommendation as the page does.
+    private static func table(_ topics: [RecommendedTopic]) -> String {
+        let columns = TopicTexts.columns
+        var text = "| setting | partitions | replicas | " + columns.map(\.0).joined(separator: " | ") + " |\n"
+        text += "|" + String(repeating: "---|", count: columns.count + 3) + "\n"
+        for topic in topics {
+            let cells = columns.map { TopicTexts.cell(TopicCreation.Finding(topic: topic), $0.1) }
+            text +=
+                "| `topics.\(topic.role.rawValue)` | \(topic.partitions) | \(topic.replicationFactor) | "
+                + cells.joined(separator: " | ") + " |\n"
+        }
+        return text
     }
 }

@@ -1,9 +1,9 @@
 import Kafka
 
-/// Formats the recommendation as a table, as Markdown and as shell commands.
+/// Formats the recommendation as a table and as shell commands.
 enum TopicTexts {
     /// The titles and names of the settings that have a column in the tables.
-    private static let columns = [
+    static let columns = [
         ("retention", "retention.ms"), ("segments", "segment.ms"), ("max.message.bytes", "max.message.bytes"),
         ("cleanup.policy", "cleanup.policy"), ("min.insync.replicas", "min.insync.replicas"),
     ]
@@ -29,7 +29,7 @@ enum TopicTexts {
         return table.lines
     }
 
-    private static func cell(_ finding: TopicCreation.Finding, _ name: String) -> String {
+    static func cell(_ finding: TopicCreation.Finding, _ name: String) -> String {
         // Settings without a recommendation were not checked.
         guard let recommended = finding.topic.value(of: name) else { return "" }
         guard finding.found != nil else { return cell(recommended, name) }
@@ -39,19 +39,6 @@ enum TopicTexts {
     private static func cell(_ value: String, _ name: String) -> String {
         guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
         return milliseconds < 0 ? "forever" : Duration.milliseconds(milliseconds).text
-    }
-
-    /// Returns the table in docs/operations.md. A test compares the two.
-    static func markdown(_ topics: [RecommendedTopic]) -> String {
-        var text = "| setting | partitions | replicas | " + columns.map(\.0).joined(separator: " | ") + " |\n"
-        text += "|" + String(repeating: "---|", count: columns.count + 3) + "\n"
-        for topic in topics {
-            let cells = columns.map { cell(TopicCreation.Finding(topic: topic), $0.1) }
-            text +=
-                "| `topics.\(topic.role.rawValue)` | \(topic.partitions) | \(topic.replicationFactor) | "
-                + cells.joined(separator: " | ") + " |\n"
-        }
-        return text
     }
 
     /// Returns commands for Kafka's own tools that create the topics.

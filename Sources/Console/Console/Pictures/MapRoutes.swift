@@ -16,18 +16,15 @@ struct PictureRoutes {
                 throw ConsoleError(.notFound, "there is no such picture, or its host is not in console.pictureHosts")
             }
 
-            return Self.response(picture)
+            // Google's terms forbid storing pictures; a short cache only avoids fetching the same one again within minutes.
+            // An SVG may contain scripts. Opened directly, it must not run as a page of the console.
+            let headers: HTTPFields = [
+                .contentType: picture.type, .cacheControl: "private, max-age=300",
+                .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+            ]
+            return Response(
+                status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
         }
-    }
-
-    private static func response(_ picture: Picture) -> Response {
-        var response = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
-        response.headers[.contentType] = picture.type
-        // Google's terms forbid storing pictures; a short cache only avoids fetching the same one again within minutes.
-        response.headers[.cacheControl] = "private, max-age=300"
-        // An SVG may contain scripts. Opened directly, it must not run as a page of the console.
-        response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-        return response
     }
 }
 

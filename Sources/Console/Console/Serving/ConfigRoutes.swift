@@ -20,11 +20,9 @@ struct ConfigRoutes {
         }
         // Collectors authenticate with the console's token like other programs.
         router.get("/metrics") { _, _ in
-            var response = Response(
-                status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics())))
-            response.headers[.contentType] = "text/plain; version=0.0.4; charset=utf-8"
-            response.headers[.cacheControl] = "no-store"
-            return response
+            let body = ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics()))
+            let type = "text/plain; version=0.0.4; charset=utf-8"
+            return Response(status: .ok, headers: [.contentType: type, .cacheControl: "no-store"], body: body)
         }
     }
 

@@ -40,10 +40,8 @@ enum EventStreaming {
             try await writer.finish(nil)
         }
 
-        var response = Response(status: .ok, body: body)
-        response.headers[.contentType] = "text/event-stream"
-        response.headers[.cacheControl] = "no-store"
-        return response
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"], body: body)
     }
 }
 

@@ -36,11 +36,10 @@ struct PageRoutes {
             throw ConsoleError(.notFound, "there is no such file")
         }
 
-        var response = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: content)))
-        response.headers[.contentType] = type
         // A newer console has a newer page, and a browser must not mix the two.
-        response.headers[.cacheControl] = "no-cache"
-        return response
+        return Response(
+            status: .ok, headers: [.contentType: type, .cacheControl: "no-cache"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: content)))
     }
 }
 
