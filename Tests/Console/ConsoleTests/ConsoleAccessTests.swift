@@ -69,6 +69,9 @@ struct ConsoleAccessTests {
         let pair = try #require(cookie.split(separator: ";").first.map(String.init))
         #expect(try await console.get("/api/config", headers: ["Cookie": pair]).status == 200)
         #expect(try await console.get("/api/config", headers: ["Cookie": pair + "x"]).status == 401)
+        // A browser sends a console the cookies of all programs on its host.
+        let others = "a=1; \(pair); locsearch-console-x=2; b"
+        #expect(try await console.get("/api/config", headers: ["Cookie": others]).status == 200)
     }
 
     @Test func `Wrong tokens in a header and in the form count together`() async throws {
