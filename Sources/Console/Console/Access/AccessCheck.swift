@@ -2,7 +2,7 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import HummingbirdCore
 
-/// Stands before all routes: refuses unauthorised requests, converts errors to answers, and adds headers that forbid a
+/// Runs before all routes: refuses unauthorised requests, converts errors to answers, and adds headers that forbid a
 /// browser everything that the console does not need.
 struct AccessCheck {
     let access: ConsoleAccess
