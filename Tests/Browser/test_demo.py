@@ -86,7 +86,7 @@ def search(browser, demo, **members):
 
 def search_until_found(window) -> None:
     """Presses "Try again" until a search finds places. The worker may end the first calls to a provider that has
-    become slow, because they take far longer than usual.
+    become slow, because they take far longer than usual. All providers are slow for it while the machine stands still.
     """
 
     def has_places():
@@ -165,7 +165,7 @@ def test_failing_provider_opens_its_breaker_which_closes_again(browser, demo, tr
     titles = {"Calls to the provider are paused after failures", "The provider is out of order"}
     window.wait(lambda: window.text("#banner-title") in titles, "a search that fails")
     window = search(browser, demo)
-    window.wait_for_places()
+    search_until_found(window)
     assert "Google Places" in window.text("#results-summary"), "Automatic asks the other provider"
 
     traffic.use()
@@ -204,12 +204,12 @@ def test_key_that_google_does_not_take_shuts_it_until_there_is_another(browser, 
         "breakers that are closed",
         within=UNTIL_CLOSED,
     )
-    search(browser, demo, category="hospital", radius=1000).wait_for_places()
+    search_until_found(search(browser, demo, category="hospital", radius=1000))
 
 
 def test_broker_away_is_said_on_both_pages_and_the_workers_come_back(browser, demo, traffic):
     window = search(browser, demo, provider="hotpepper")
-    window.wait_for_places()
+    search_until_found(window)
     traffic.use()
     switch(traffic, "broker-away", True)
     began = time.monotonic()
@@ -244,6 +244,16 @@ def test_killed_worker_is_not_reachable_and_the_other_goes_on(traffic):
     switch(traffic, "worker-killed", False)
     traffic.wait(lambda: ready(traffic) == "2 of 2 ready", "both workers", within=UNTIL_FORMED)
     assert traffic.text("#demo-worker-killed") == "Kill it"
+
+
+def test_batch_job_is_in_progress_until_no_request_waits_and_a_search_is_served_meanwhile(browser, demo, traffic):
+    traffic.click("#demo-flood")
+    traffic.wait_for_text("#demo-flood", "In progress")
+    search_until_found(search(browser, demo, provider="hotpepper"))
+    assert demo.controls()["flood"], "the search did not wait for the job"
+
+    traffic.use()
+    traffic.wait(lambda: traffic.text("#demo-flood") == "Send them", "the end of the job", within=UNTIL_CLOSED)
 
 
 def test_several_faults_outlast_a_reload_until_all_is_back_to_normal(browser, demo, traffic):
@@ -282,7 +292,7 @@ def test_panel_is_driven_by_the_keyboard_and_leads_to_what_it_speaks_of(browser,
 
     traffic.click(".demo-open")
     traffic.click("#demo-refused-key ~ .demo-looks a", 1)
-    traffic.wait_for_places()
+    search_until_found(traffic)
     assert "category=hospital" in traffic.driver.current_url
     traffic.wait_for("#demo-refused-key")
 
