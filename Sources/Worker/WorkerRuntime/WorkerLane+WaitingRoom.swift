@@ -1,6 +1,4 @@
-internal import Basics
 internal import EventContract
-internal import EventLoop
 internal import Kafka
 internal import LocationSearch
 internal import ProviderCalls
@@ -13,6 +11,7 @@ extension WorkerLane {
         let room = waitingRoom
         room?.configuredProviders = runner.configuredProviders
         gate.onRoom = { [weak room] in room?.noteChange() }
+        partitions.onDeadLetter = { [weak room] in room?.noteDeadLetter(of: $0) }
         room?.calls.onShorterLine { [weak self] in self?.assumeIsolated { $0.waitingRoom?.noteChange() } }
         Task(executorPreference: loop) { await self.serveWaitingRoom() }
 
@@ -53,7 +52,7 @@ extension WorkerLane {
             request.wait.refusal = .queueTooLong(at: provider, retryAfter: wait)
         }
 
-        if let decoded { request.keep(decoded) }
+        if let decoded { request.keep(decoded) } else { partitions.pauses.pause(partition, because: .deadLetter) }
         // An expired search does not supersede others of its session.
         let isInTime = time.map { $0 > .zero } ?? true
         let needsCall = !lines.isEmpty && request.wait.refusal == nil && isInTime
@@ -99,12 +98,19 @@ extension WorkerLane {
                 suspended.behindNotes.count < 2 * CarefulIntake.largestStepFromRoom,
                 let request = room.next(behind: suspended.behindNotes.count)
             {
-                if request.partition.commits.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
+                if request.decoded != nil, request.partition.awaitsDeadLetter(before: request.slot) {
+                    room.enterBehindDeadLetters(request)
+                } else if request.partition.commits.isWatched {
+                    beginOnceNoted(request)
+                } else {
+                    beginWaiting(request)
+                }
                 // Other jobs run between two requests, because each may make an HTTP call.
                 await Task.yield()
             }
             if carefulIntake.runsAlone { continue }
             room.publishCounts()
+            gate.watchWindow()
             await room.waitForChange { !state.isRunning }
         }
     }

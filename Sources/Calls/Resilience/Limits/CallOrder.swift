@@ -126,21 +126,22 @@ public final class CallOrder<Element> {
     // MARK: - In and out
 
     /// - Parameter owner: the object by which `move` finds the element. It owns at most one waiting element.
+    /// - Parameter isFirst: true for an element that is served before all others of the flow.
     /// - Returns: the element's ticket, and whether it is the only waiting element of the flow.
     @discardableResult
     public func append(
-        _ element: Element, in flow: Flow, group: Int = 0, for owner: AnyObject? = nil
-    ) -> (ticket: Ticket, isFirstOfFlow: Bool) {
-        append(element, in: flow, group: group, owner: owner.map(ObjectIdentifier.init))
+        _ element: Element, in flow: Flow, group: Int = 0, for owner: AnyObject? = nil, isFirst: Bool = false
+    ) -> (ticket: Ticket, isOnlyOfFlow: Bool) {
+        append(element, in: flow, group: group, owner: owner.map(ObjectIdentifier.init), isFirst: isFirst)
     }
 
     private func append(
-        _ element: Element, in flow: Flow, group: Int, owner: ObjectIdentifier?
-    ) -> (ticket: Ticket, isFirstOfFlow: Bool) {
+        _ element: Element, in flow: Flow, group: Int, owner: ObjectIdentifier?, isFirst: Bool = false
+    ) -> (ticket: Ticket, isOnlyOfFlow: Bool) {
         let line = self[flow.requestClass, group].byTenant[flow.tenant] ?? addLine(of: flow, in: group)
         lastSerial += 1
         let entry = Entry(element: element, line: line, serial: lastSerial, owner: owner)
-        let node = changeCount(of: line) { entries.append(entry, to: &line.entries) }
+        let node = changeCount(of: line) { entries.add(entry, to: &line.entries, isFirst: isFirst) }
         let ticket = Ticket(node: node, serial: lastSerial)
         if let owner { owned[owner] = ticket }
         return (ticket, line.entries.count == 1)
@@ -149,7 +150,7 @@ public final class CallOrder<Element> {
     private func addLine(of flow: Flow, in group: Int) -> Line {
         let line = Line(flow, in: group, weight: terms.weight(of: flow.tenant))
         self[flow.requestClass, group].byTenant[flow.tenant] = line
-        line.node = lines.append(line, to: &self[flow.requestClass, group].round)
+        line.node = lines.add(line, to: &self[flow.requestClass, group].round)
         return line
     }
 

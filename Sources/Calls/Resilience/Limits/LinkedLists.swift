@@ -32,14 +32,16 @@ struct LinkedLists<Element> {
 
     func next(after node: Int) -> Int? { nodes[node].next }
 
+    /// Adds an element at the end of a list, or at its beginning.
     /// - Returns: the node of the element, valid until it is removed.
-    mutating func append(_ element: Element, to list: inout List) -> Int {
-        let new = Node(element: element, previous: list.last, next: nil)
+    mutating func add(_ element: Element, to list: inout List, isFirst: Bool = false) -> Int {
+        let new = Node(
+            element: element, previous: isFirst ? nil : list.last, next: isFirst ? list.first : nil)
         let node = free.popLast() ?? nodes.count
         if node == nodes.count { nodes.append(new) } else { nodes[node] = new }
 
-        if let last = list.last { nodes[last].next = node } else { list.first = node }
-        list.last = node
+        if let previous = new.previous { nodes[previous].next = node } else { list.first = node }
+        if let next = new.next { nodes[next].previous = node } else { list.last = node }
         list.count += 1
         return node
     }

@@ -138,9 +138,9 @@ final class IntakeGate {
     /// The number of requests that may be taken now.
     var room: Int { hasRoomForOutcome(of: .interactive) ? max(0, window.limit - inFlight) : 0 }
 
-    /// Adapts the window after its period, because it may grow although no request finishes meanwhile.
-    private func watchWindow() {
-        guard window.limit < limits.inFlight, windowTimer == nil else { return }
+    /// Adapts a full window after its period, because it may grow although no request finishes meanwhile.
+    func watchWindow() {
+        guard inFlight >= window.limit, window.limit < limits.inFlight, windowTimer == nil else { return }
 
         windowTimer = loop.schedule(at: loop.now + InFlightWindow.period) { [weak self] in
             guard let self else { return }

@@ -1,6 +1,5 @@
 internal import Basics
 internal import EventLoop
-internal import LocationSearch
 internal import ProviderCalls
 internal import Resilience
 
@@ -28,8 +27,11 @@ final class WaitingQueue<Request> {
 struct WaitingPlace<Request> {
     let queue: WaitingQueue<Request>
     let ticket: CallOrder<Request>.Ticket
-    /// Ends the wait of a request with a time limit.
+    /// The end of the wait of a request with a time limit.
+    let end: Instant?
     let timer: TimerID?
     /// The bytes of memory for which the request counts.
     let bytes: Int
+    /// The queue in which a request goes on waiting once the dead letters before it are written.
+    let former: WaitingQueue<Request>?
 }

@@ -1,5 +1,4 @@
 internal import Basics
-internal import EventContract
 internal import EventLoop
 internal import LocationSearch
 internal import ProviderCalls
@@ -28,6 +27,8 @@ final class WaitingRoom {
     /// The waiting requests of one partition.
     private struct OfPartition {
         var requests: [OffsetTracker.Slot: RequestInProgress] = [:]
+        /// Those of them that wait for dead letters of earlier records; `nil` if there was none yet.
+        var behindDeadLetters: Queue?
         /// The bytes of memory of these requests.
         var bytes = 0
     }
@@ -79,15 +80,21 @@ final class WaitingRoom {
     ///   - lines: the lines of the providers that it may call, preferred first; empty for a request that needs no call.
     ///   - time: the longest wait; `nil`: unlimited.
     func enter(_ request: RequestInProgress, for lines: [CallLine], atMost time: Duration?) {
-        let queue = queue(for: lines)
-        let (ticket, isFirstOfFlow) = queue.requests.append(request, in: request.flow)
-        let timer = isOrdered ? nil : time.map { watch(request, until: loop.now + $0) }
+        enter(request, in: queue(for: lines), until: isOrdered ? nil : time.map { loop.now + $0 })
+    }
+
+    private func enter(
+        _ request: RequestInProgress, in queue: Queue, until end: Instant?, isFirst: Bool = false, former: Queue? = nil
+    ) {
+        let (ticket, isOnlyOfFlow) = queue.requests.append(request, in: request.flow, isFirst: isFirst)
+        let timer = end.map { watch(request, until: $0) }
         // A decoded request keeps the key and the texts of its value.
         let bytes =
             Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.bodySize)
-            + (timer == nil ? 0 : Self.bytesOfTimer) + (isFirstOfFlow ? Self.bytesOfLine : 0)
+            + (timer == nil ? 0 : Self.bytesOfTimer) + (isOnlyOfFlow ? Self.bytesOfLine : 0)
 
-        request.wait.place = WaitingPlace(queue: queue, ticket: ticket, timer: timer, bytes: bytes)
+        request.wait.place = WaitingPlace(
+            queue: queue, ticket: ticket, end: end, timer: timer, bytes: bytes, former: former)
         request.wait.isWaiting = true
         ofPartition[ObjectIdentifier(request.partition), default: OfPartition()].requests[request.slot] = request
         ofPartition[ObjectIdentifier(request.partition)]?.bytes += bytes
@@ -103,6 +110,28 @@ final class WaitingRoom {
     /// Ends the wait of a request without a call: its time limit has passed, or a newer search has replaced it.
     func endWait(of request: RequestInProgress) {
         if remove(request) { enter(request, for: [], atMost: nil) }
+    }
+
+    /// Makes a request that `next` has returned wait until the dead letters of earlier records are written. If it began, it
+    /// would count among the open requests meanwhile, and leave other partitions no room.
+    func enterBehindDeadLetters(_ request: RequestInProgress) {
+        guard let place = request.wait.place else { return }
+        let id = ObjectIdentifier(request.partition)
+        let queue = ofPartition[id]?.behindDeadLetters ?? Queue([], isForAll: false, terms)
+        enter(request, in: queue, until: place.end, former: place.queue)
+        ofPartition[id]?.behindDeadLetters = queue
+    }
+
+    /// Returns requests to their former queues after a dead letter of their partition was written. There they precede
+    /// those of the same flow that have never left them, so that a flow keeps its order.
+    func noteDeadLetter(of partition: OwnedPartition) {
+        guard let queue = ofPartition[ObjectIdentifier(partition)]?.behindDeadLetters else { return }
+        var free: [RequestInProgress] = []
+        queue.requests.forEach { if !partition.awaitsDeadLetter(before: $0.slot) { free.append($0) } }
+        for request in free.reversed() {
+            guard let place = request.wait.place, let former = place.former, remove(request) else { continue }
+            enter(request, in: former, until: place.end, isFirst: true)
+        }
     }
 
     private func queue(for lines: [CallLine]) -> Queue {

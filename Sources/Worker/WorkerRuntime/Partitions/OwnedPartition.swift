@@ -1,4 +1,3 @@
-internal import Basics
 internal import DequeModule
 internal import EventLoop
 internal import Kafka
@@ -120,11 +119,13 @@ final class OwnedPartition {
     /// meanwhile, each restart would publish them, and pay for them, again.
     func expectDeadLetter(of slot: OffsetTracker.Slot) { pendingDeadLetters.insert(slot) }
 
-    /// - Returns: `true` if it was the last one expected.
+    var awaitsDeadLetters: Bool { !pendingDeadLetters.isEmpty }
+
+    /// - Returns: `true` if the record has a dead letter.
     func deadLetterIsWritten(of slot: OffsetTracker.Slot) -> Bool {
         guard !pendingDeadLetters.isEmpty, pendingDeadLetters.remove(slot) != nil else { return false }
         deadLetterWrite.broadcast()
-        return pendingDeadLetters.isEmpty
+        return true
     }
 
     func awaitsDeadLetter(before slot: OffsetTracker.Slot) -> Bool {

@@ -1,5 +1,3 @@
-internal import Basics
-internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -26,6 +24,8 @@ final class PartitionTable {
     /// True after a fatal failure: no wait continues.
     private(set) var isAbandoned = false
     private var hasPassedOver = false
+    /// Called when a dead letter of a partition has been written.
+    var onDeadLetter: ((OwnedPartition) -> Void)?
 
     /// The settings of every request.
     private struct StandardRequest {
@@ -255,7 +255,10 @@ final class PartitionTable {
         if isDelivered, contains(partition) {
             partition.commits.tracker.markDelivered(request.slot)
             if partition.commits.tracker.span < maxSpan / 2 { pauses.resume(partition, from: .span) }
-            if partition.deadLetterIsWritten(of: request.slot) { pauses.resume(partition, from: .deadLetter) }
+            if partition.deadLetterIsWritten(of: request.slot) {
+                onDeadLetter?(partition)
+                if !partition.awaitsDeadLetters { pauses.resume(partition, from: .deadLetter) }
+            }
         }
 
         gate.requestFinished()

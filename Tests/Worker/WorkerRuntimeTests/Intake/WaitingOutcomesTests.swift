@@ -101,6 +101,49 @@ struct WaitingOutcomesTests {
         }
     }
 
+    /// There is room for twelve open requests, and more than that wait behind the first dead letter of partition 0.
+    @Test(arguments: orderings)
+    func `A dead letter that cannot be written leaves other partitions their room`(
+        ordering: WorkerConfiguration.Ordering
+    ) async throws {
+        try await Self.run(delivery: .atLeastOnce) {
+            $0.ordering = ordering
+            $0.unconfirmedOutcomes = 10
+        } _: { fixture in
+            await fixture.sink.change { $0.silentTopics = ["dead-letters"] }
+            await fixture.source.assign([0, 1])
+            let behind = (0..<40).map { WaitingRoomTests.request("behind-\($0)", .interactive) }
+            await fixture.source.append(["no request"] + behind + (0..<8).map { "no request \($0)" })
+            try await eventually("its requests left their queue") { await fixture.lane.status.waiting.isEmpty }
+
+            await fixture.source.append((0..<40).map { WaitingRoomTests.request("other-\($0)", .interactive) }, to: 1)
+            try await fixture.isCommitted(upTo: 40, partition: 1)
+            #expect(await !fixture.provider.asked.contains { $0.hasPrefix("behind") })
+
+            await fixture.sink.change { $0.silentTopics = [] }
+            await fixture.sink.confirmAll()
+            try await fixture.isCommitted(upTo: 49)
+            #expect(await fixture.provider.asked.filter { $0.hasPrefix("behind") } == (0..<40).map { "behind-\($0)" })
+            #expect(await fixture.count(of: "dead-letters") == 9)
+            #expect(await fixture.written.count == 9 + 9 + 40 + 40)
+        }
+    }
+
+    @Test func `Requests behind a dead letter are left to the next owner`() async throws {
+        try await Self.run(delivery: .atLeastOnce) { _ in
+        } _: { fixture in
+            await fixture.sink.change { $0.silentTopics = ["dead-letters"] }
+            await fixture.source.assign([0])
+            await fixture.source.append(
+                ["no request"] + (0..<40).map { WaitingRoomTests.request("behind-\($0)", .interactive) })
+            try await eventually("its requests left their queue") { await fixture.lane.status.waiting.isEmpty }
+
+            await fixture.sink.change { $0.silentTopics = [] }
+            await fixture.source.revoke([0])
+            #expect(await fixture.provider.asked.isEmpty)
+        }
+    }
+
     /// The outcomes of partition 1 occupy all room, and wait for its batch request. The outcome of partition 0 is
     /// refused, so no request begins. Once its topic accepts it, the room is still full, but the batch request begins.
     @Test func `The oldest request begins without room after a topic has refused records`() async throws {

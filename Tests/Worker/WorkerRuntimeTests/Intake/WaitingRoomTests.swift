@@ -72,6 +72,21 @@ struct WaitingRoomTests {
             })
     }
 
+    @Test func `The window grows while no request finishes`() async throws {
+        try await LaneFixture.run(
+            calls: Lines(),
+            {
+                $0.concurrency = 1000
+                $0.commitInterval = .seconds(60)  // Each commit wakes the lane.
+                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+            },
+            { fixture in
+                await fixture.provider.hold()
+                await fixture.source.append((0..<300).map { Self.request("\($0)", .interactive) })
+                try await eventually("all have begun") { await fixture.provider.asked.count == 300 }
+            })
+    }
+
     @Test func `An interactive request overtakes the batch requests of its partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<50).map { Self.request("batch-\($0)", .batch) })

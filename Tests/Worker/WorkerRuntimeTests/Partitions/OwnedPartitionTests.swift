@@ -163,8 +163,9 @@ struct OwnedPartitionTests {
         #expect(requests.map { partition.awaitsDeadLetter(before: $0.slot) } == [false, false, true])
 
         partition.expectDeadLetter(of: requests[0].slot)
-        #expect(partition.deadLetterIsWritten(of: requests[1].slot) == false)
-        #expect(partition.deadLetterIsWritten(of: requests[0].slot))
+        #expect(partition.deadLetterIsWritten(of: requests[2].slot) == false)
+        #expect(partition.deadLetterIsWritten(of: requests[1].slot) && partition.awaitsDeadLetters)
+        #expect(partition.deadLetterIsWritten(of: requests[0].slot) && !partition.awaitsDeadLetters)
         #expect(partition.awaitsDeadLetter(before: requests[2].slot) == false)
     }
 
