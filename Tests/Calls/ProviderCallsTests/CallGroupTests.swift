@@ -150,6 +150,16 @@ struct CallGroupTests {
         #expect(answered(details) >= 780, "\(answered(details)) of 80 a second")
     }
 
+    @Test func `A call that lacks nothing does not wait for the token of another method`() throws {
+        let loop = Loop([]) { $0.methodLimits = [.searchText: RateLimit(perSecond: 1, burst: 1)] }
+        let texts = (0..<2).map { _ in loop.begin(.textSearchPro) }
+        loop.time.run(for: .milliseconds(100))
+        let details = loop.begin(.placeDetailsPro)
+        loop.time.run(for: .milliseconds(1))
+        #expect(texts.map { $0.report == nil } == [false, true])
+        #expect(details.report != nil)
+    }
+
     @Test func `A method that must wait too long is refused by the rate limit`() throws {
         let loop = Loop([]) { $0.methodLimits = [.details: RateLimit(perSecond: 0.1, burst: 1)] }
         #expect(try loop.refusal(of: .placeDetailsPro) == nil)

@@ -28,6 +28,8 @@ struct SingleFlightTests {
         private var (told, timer) = (0, 0)
         var allFail = false
         var allExpire = false
+        /// Called with the name of each member whose result is reported.
+        var onTold: (String) -> Void = { _ in }
         /// The context in which all requests record their calls.
         let context = RequestContext(since: .now)
         private var members: [String: ProviderQuery] = [:]
@@ -54,6 +56,7 @@ struct SingleFlightTests {
                     guard let name = members.first(where: { $0.value === member })?.key else { return }
                     endings[name] = ending(of: member, in: call)
                     at[name] = time.elapsed
+                    onTold(name)
                 })
         }
 
@@ -77,7 +80,9 @@ struct SingleFlightTests {
         }
 
         func cancel(_ name: String) {
-            if let query = members[name] { flight?.leave(query, as: .cancelled) }
+            guard let query = members[name] else { return }
+            query.search.cancel()
+            flight?.leave(query, as: .cancelled)
         }
 
         private func ending(of query: ProviderQuery, in call: SharedCall) -> Ending {
@@ -241,6 +246,22 @@ struct SingleFlightTests {
             time.run(for: .seconds(5))
             #expect(callers.endings["over"] == .failed(lacksTime: true, isShared: false))
             #expect(callers.endings["lasting"] == .value(2, isShared: false))
+        }
+    }
+
+    /// The call of the last of many members fails for lack of time. It is cancelled before it would make a call of its own.
+    @Test func `A member that is cancelled before its report makes no further call`() {
+        world { time, callers in
+            callers.ask("over", usefulFor: .milliseconds(400))
+            for number in 0..<100 { callers.ask("\(number)") }
+            callers.allExpire = true
+            callers.onTold = { if $0 == "over" { callers.cancel("99") } }
+            time.run(for: .seconds(1))
+            callers.allExpire = false
+            time.run(for: .seconds(5))
+            #expect(callers.endings["99"] == .failed(lacksTime: true, isShared: true))
+            #expect(callers.endings["98"] == .value(2, isShared: true))
+            #expect(callers.calls == 2)
         }
     }
 

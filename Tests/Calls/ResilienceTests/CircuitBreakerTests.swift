@@ -57,6 +57,35 @@ struct CircuitBreakerTests {
         #expect(call(breaker, .success) != nil)
     }
 
+    /// The key was replaced while calls with the last one were in flight, before or after the provider refused one.
+    @Test(arguments: [0, 1])
+    func `Calls that began with the last key do not shut the provider for the new one`(refused: Int) throws {
+        let (breaker, _) = breaker()
+        let late = try breaker.permit(at: start)
+        let later = try breaker.permit(at: start)
+        if refused > 0 { breaker.trip(for: .seconds(300), because: .keyRefused, at: start) }
+
+        breaker.renewKey()
+        late.finish(.trip(for: .seconds(300), because: .keyRefused), at: start)
+        #expect(call(breaker, .success) == nil)
+
+        later.finish(.trip(for: .seconds(300), because: .quotaUsedUp), at: start)
+        let permit = try breaker.permit(at: start)
+        permit.finish(.trip(for: .seconds(300), because: .keyRefused), at: start)
+        #expect(call(breaker, .success) != nil, "the new key is refused, too")
+    }
+
+    @Test func `A new key among probes does not lose their places`() throws {
+        let (breaker, _) = breaker()
+        breaker.trip(for: .seconds(1), because: .failureRate, at: start)
+        let probe = try breaker.permit(at: start + .seconds(2))
+        breaker.renewKey()
+        probe.finish(.ignored, at: start + .seconds(2))
+
+        for _ in 0..<10 { call(breaker, .success, after: .seconds(2)) }
+        #expect(breaker.state == .closed)
+    }
+
     // MARK: - Opening
 
     static let mixes: [(good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?)] = [

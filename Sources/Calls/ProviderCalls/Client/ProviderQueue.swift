@@ -1,5 +1,4 @@
 internal import Basics
-internal import LocationSearch
 import QuotaSharing
 import Resilience
 
@@ -114,7 +113,9 @@ final class ProviderQueue {
         if flow.requestClass == .batch, let refusal = limits.budgetRefusal(of: .batch, in: group, at: now) {
             throw refusal
         }
-        let need = limits.lacks(flow.requestClass, in: group, at: now) ?? .token
+        // A call that lacks nothing waits for the next job at most, and not for a call of another group.
+        let lack = limits.lacks(flow.requestClass, in: group, at: now)
+        let need = lack ?? .token
         limits.concurrency.noteTime(before: times.deadline, at: now)
         let latest = latestStart(within: times, need: need, at: now)
         if let refusal = refusal(of: flow, in: group, latest: latest, need: need, at: now) {
@@ -128,7 +129,7 @@ final class ProviderQueue {
             guard let self, let call else { return }
             endOverdue(call)
         }
-        noteLine(at: now)
+        noteLine(at: now, hasMore: lack == nil)
         return call
     }
 

@@ -1,7 +1,5 @@
 internal import Basics
 internal import DequeModule
-internal import LocationSearch
-import Resilience
 
 /// Coalesces identical calls that are in flight at the same time. Answers are not kept after the call, because the
 /// providers' terms do not allow a cache.
@@ -183,7 +181,9 @@ final class SingleFlight {
 
     /// Returns whether the member has more time than the call, which failed for lack of time.
     private func moreTimeMayHelp(_ query: ProviderQuery, after failure: CallFailure, of call: SharedCall) -> Bool {
-        guard failure.lacksTime, !query.deadline.hasPassed(at: timekeeper.now) else { return false }
+        guard failure.lacksTime, !query.search.isCancelled, !query.deadline.hasPassed(at: timekeeper.now) else {
+            return false
+        }
         return query.deadline > call.deadline || query.mayCallLater(than: call.query)
     }
 }

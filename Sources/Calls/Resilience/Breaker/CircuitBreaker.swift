@@ -37,6 +37,8 @@ public final class CircuitBreaker {
     /// The number of transitions. Each permit stores it, because calls that began before a transition are no evidence about
     /// the time after it.
     private var epoch: UInt = 0
+    /// The epoch in which the present key came. Calls of earlier ones were made with another key.
+    private var firstEpochOfKey: UInt = 0
     private var window: SlidingWindow
     private var openUntil: Instant?
     /// True while an operator's order keeps the breaker open. No probe is admitted then.
@@ -157,10 +159,11 @@ public final class CircuitBreaker {
         }
     }
 
-    /// Lets the next call try a provider that was not called because of its key or the key's quota. Call it for a new key.
+    /// Lets the next call try a provider that was not called because of its key or the key's quota. Call it for a new key,
+    /// which calls that began earlier cannot discredit.
     public func renewKey() {
-        guard state == .open, reason?.concernsKey == true else { return }
-        endTrip()
+        if state == .open, reason?.concernsKey == true { endTrip() } else { beginEpoch() }
+        firstEpochOfKey = epoch
     }
 
     private func endTrip() {
@@ -170,7 +173,9 @@ public final class CircuitBreaker {
 
     fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: Instant) {
         guard configuration.isEnabled else { return }
-        if case .trip(let duration, let reason) = outcome { return trip(for: duration, because: reason, at: now) }
+        if case .trip(let duration, let reason) = outcome, !reason.concernsKey || epoch >= firstEpochOfKey {
+            return trip(for: duration, because: reason, at: now)
+        }
         guard epoch == self.epoch else { return }
         let counts = outcome.counts
         switch state {
@@ -236,12 +241,16 @@ public final class CircuitBreaker {
         case .halfOpen: break
         case .closed, .paused: self.reason = nil
         }
-        epoch += 1
-        probesOut = 0
-        probes = .zero
+        beginEpoch()
         window.clear()
         if new != .open { openUntil = nil }
         onTransition?(transition)
+    }
+
+    private func beginEpoch() {
+        epoch += 1
+        probesOut = 0
+        probes = .zero
     }
 }
 

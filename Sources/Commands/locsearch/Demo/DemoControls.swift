@@ -12,9 +12,6 @@ actor DemoControls: DemoPanel {
     /// The name of the control that sends many requests at once.
     private static let flood = "flood"
 
-    /// The maximum duration of a Google call. No fault makes Google slow in the demo.
-    private static let longestCall = Duration.milliseconds(1500)
-
     private let stack: DemoStack
     private let child: WorkerChild
     private let traffic: DemoTraffic
@@ -93,10 +90,7 @@ actor DemoControls: DemoPanel {
     }
 
     /// Gives the workers a new key. Without it, they would make no Google calls for minutes.
-    ///
-    /// The pause comes first, because refusals of calls still in flight would also disable Google for the new key.
     private func renewKeys() async {
-        try? await Task.sleep(for: Self.longestCall)
         await stack.renewKeys()
         await child.renewKey()
     }
