@@ -88,6 +88,8 @@ package final class HTTPServer: Sendable {
         } catch {
             response = Response(status: error is UnknownPath ? .notFound : .internalServerError)
         }
+        // A body would be read as the next response.
+        if request.method == .head { response = response.createHeadResponse() }
         response.headers[.date] = HTTPDate.text(WallTime.now().milliseconds / 1000)
         do {
             try await writer.write(response: response.head, body: response.body)

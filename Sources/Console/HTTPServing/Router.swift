@@ -44,8 +44,7 @@ package final class Router {
             for (part, segment) in zip(pattern, path) where Self.isParameter(part) {
                 context.parameters[part.dropFirst()] = segment
             }
-            let response = try await responder(request, context)
-            return request.method == .head ? response.createHeadResponse() : response
+            return try await responder(request, context)
         }
     }
 

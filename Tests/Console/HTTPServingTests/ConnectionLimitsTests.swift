@@ -54,6 +54,28 @@ struct ConnectionLimitsTests {
         return answer
     }
 
+    /// A body would be read as the next response of the connection.
+    @Test func `No answer to HEAD has a body, whoever gives it`() async throws {
+        let server = try await HTTPServer.start(
+            { request, _ in
+                if request.uri.path == "/" { return Self.text("a body") }
+                if request.uri.path == "/refused" { return Response(status: .forbidden, body: Self.text("no").body) }
+                throw UnknownPath()
+            }, host: "127.0.0.1", port: 0, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let connection = try LoopbackConnection(port: server.port)
+        let heads = ["/", "/refused", "/unknown"].map { "HEAD \($0) HTTP/1.1\r\nhost: a\r\n\r\n" }
+        connection.send(heads.joined() + "GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        var answers = ""
+        try await eventually("all answers") {
+            answers += String(decoding: connection.readAvailable(), as: UTF8.self)
+            return answers.hasSuffix("a body")
+        }
+        let parts = answers.split(separator: "\r\n\r\n")
+        #expect(
+            parts.map { $0.prefix(12) } == ["HTTP/1.1 200", "HTTP/1.1 403", "HTTP/1.1 404", "HTTP/1.1 200", "a body"])
+        await server.stop(within: .seconds(2))
+    }
+
     /// Waits until the server has closed all of the connections.
     private static func waitForEnd(of connections: [LoopbackConnection]) async throws {
         for connection in connections {
