@@ -1,4 +1,3 @@
-internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -32,7 +31,8 @@ final class ReplaceableSink {
     private let log: Logger
     private var replacements: [Instant] = []
     private var abandoned: [Abandoned] = []
-    private var closings: [Task<Void, Never>] = []
+    /// Ends once every replaced producer is closed.
+    private var closing: Task<Void, Never>?
 
     /// - Parameter makeSink: makes a producer like `sink`; `nil` if a replacement is not allowed.
     init(_ sink: any OutcomeSink, makeSink: SinkMaker?, loop: EventLoop, meters: WorkerMeters, log: Logger) {
@@ -57,7 +57,10 @@ final class ReplaceableSink {
         }
 
         current = try makeSink()
-        closings.append(Task(executorPreference: loop) { await failed.close() })
+        closing = Task(executorPreference: loop) { [closing] in
+            await failed.close()
+            await closing?.value
+        }
         meters.kafka.countReplacedProducer()
         log.warning(
             "a failed producer was replaced by a new one",
@@ -89,6 +92,6 @@ final class ReplaceableSink {
     /// Frees every producer. Waits for replaced ones too.
     func close() async {
         await current.close()
-        for closing in closings { await closing.value }
+        await closing?.value
     }
 }

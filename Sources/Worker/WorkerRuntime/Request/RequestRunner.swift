@@ -1,11 +1,8 @@
-internal import Basics
 internal import EventContract
 internal import EventLoop
-internal import Kafka
 internal import LocationSearch
 internal import Logging
 internal import ProviderCalls
-internal import Resilience
 
 /// Runs the requests of a lane: decodes the record, sets the deadline, starts the search, and encodes its outcome.
 ///
@@ -201,6 +198,8 @@ final class RequestRunner {
             for: decoded.request, age: envelope.time.map { request.search.receivedAt.duration(since: $0) },
             timeToExpiry: envelope.expiry.map { $0.duration(since: request.search.receivedAt) })
         joinSession(request, as: decoded.request)
+        // A newer search of the session may have begun earlier.
+        if request.fate == .superseded { throw .superseded }
 
         let now = loop.now
         return (Deadline(now + time.time), time.lifetime(from: now))
