@@ -10,7 +10,7 @@ from confluent_kafka import Consumer
 from console_harness import ConsoleHarness, console_harness
 
 GROUP = "location-search-worker"
-BUSY = 60
+BUSY = 120
 
 
 class StatusHarness(ConsoleHarness):

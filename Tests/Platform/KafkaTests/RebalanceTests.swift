@@ -121,25 +121,26 @@ struct RebalanceTests {
     func `A member has no membership before the assignment of its generation has arrived`() async throws {
         let fixture = try KafkaFixture(partitions: 2)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
-        let first = try fixture.consumer(session: 20_000, assignor: "cooperative-sticky")
+        let first = try fixture.consumer(session: 10_000, assignor: "cooperative-sticky")
         try await fixture.join(first)
-        try await eventually("partitions are assigned", within: .seconds(30)) { await first.membership != nil }
+        try await eventually("partitions are assigned", within: .seconds(90)) { await first.membership != nil }
 
         let answers = [Int32](repeating: 0, count: 2)
         try fixture.broker.embedded?.fail(.syncGroup, with: answers, broker: 1, delay: .seconds(3))
         let former = await first.generations
-        let second = try fixture.consumer(session: 20_000, assignor: "cooperative-sticky")
+        let second = try fixture.consumer(session: 10_000, assignor: "cooperative-sticky")
         try await fixture.join(second)
-        try await eventually("a generation without a membership", within: .seconds(30)) {
+        try await eventually("a generation without a membership", within: .seconds(90)) {
             let now = await first.generations
             return now.joined != former.joined && now.ofMembership == nil
         }
-        try await eventually("a membership of a later generation", within: .seconds(30)) {
+        try await eventually("a membership of a later generation", within: .seconds(90)) {
             let now = await first.generations
             return now.ofMembership == now.joined && now.joined != former.joined
         }
-        // librdkafka before 2.3 may crash if a cooperative member is closed before its first assignment.
-        try await eventually("the second member's assignment", within: .seconds(30)) { await second.membership != nil }
+        // librdkafka before 2.3 crashes if a cooperative member is closed before its first assignment. On a busy machine the
+        // group may have to form several times: the embedded broker refuses a SyncGroup that comes after the leader's.
+        try await eventually("the second member's assignment", within: .seconds(90)) { await second.membership != nil }
     }
 
     /// No records are read for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
