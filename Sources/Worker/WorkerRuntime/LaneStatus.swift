@@ -1,4 +1,3 @@
-package import Basics
 package import Kafka
 
 /// The state of one lane's work at one moment.

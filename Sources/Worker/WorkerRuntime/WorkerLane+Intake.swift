@@ -1,4 +1,3 @@
-internal import Basics
 internal import EventContract
 internal import EventLoop
 internal import Kafka

@@ -1,4 +1,5 @@
 internal import EventContract
+internal import EventLoop
 internal import Kafka
 internal import LocationSearch
 internal import ProviderCalls

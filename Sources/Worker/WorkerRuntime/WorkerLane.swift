@@ -1,4 +1,3 @@
-internal import Basics
 internal import DequeModule
 internal import EventContract
 package import EventLoop

@@ -1,4 +1,5 @@
 internal import Basics
+internal import LocationSearch
 import QuotaSharing
 import Resilience
 

@@ -1,5 +1,7 @@
 internal import Basics
 internal import DequeModule
+internal import LocationSearch
+import Resilience
 
 /// Coalesces identical calls that are in flight at the same time. Answers are not kept after the call, because the
 /// providers' terms do not allow a cache.

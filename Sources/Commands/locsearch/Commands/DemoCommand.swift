@@ -1,5 +1,4 @@
 import ArgumentParser
-internal import Basics
 import EventContract
 import Foundation
 import HTTPServing

@@ -1,4 +1,3 @@
-internal import Basics
 import Console
 import EventContract
 import HTTPTransport

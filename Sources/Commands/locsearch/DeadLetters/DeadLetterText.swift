@@ -1,4 +1,3 @@
-import Basics
 import Console
 import EventContract
 import JSON

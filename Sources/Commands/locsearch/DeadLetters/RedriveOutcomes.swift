@@ -1,4 +1,3 @@
-internal import Basics
 import EventContract
 import Kafka
 import LocationSearch

@@ -1,4 +1,3 @@
-import Basics
 import EventContract
 import EventLoop
 import Kafka

@@ -1,4 +1,3 @@
-import Basics
 import EventLoop
 import Kafka
 import Logging

@@ -1,4 +1,3 @@
-import Basics
 import EventContract
 import Kafka
 import LocationSearch

@@ -1,4 +1,3 @@
-internal import Basics
 import Foundation
 import HTTPTransport
 import Kafka

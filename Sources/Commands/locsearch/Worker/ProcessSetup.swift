@@ -3,7 +3,6 @@ import Logging
 import Metrics
 import Observability
 import UnixSignals
-
 internal import CLinux
 internal import CMimalloc
 

@@ -1,4 +1,3 @@
-import Basics
 import Kafka
 import LocationSearch
 import Observability

@@ -1,4 +1,3 @@
-internal import Basics
 package import EventContract
 
 /// The backlog of the workers' group in the topics of requests, from the brokers. It is available even if no worker runs.

@@ -1,4 +1,3 @@
-internal import Basics
 package import EventContract
 package import JSON
 package import LocationSearch

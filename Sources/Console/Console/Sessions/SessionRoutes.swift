@@ -1,5 +1,4 @@
 internal import AsyncAlgorithms
-internal import Basics
 internal import EventContract
 internal import HTTPServing
 internal import HTTPTypes

@@ -1,4 +1,3 @@
-internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging

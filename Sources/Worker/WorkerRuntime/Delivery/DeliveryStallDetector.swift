@@ -1,4 +1,3 @@
-internal import Basics
 internal import Kafka
 
 /// Detects topics that acknowledge no records although some are unconfirmed.

@@ -1,4 +1,3 @@
-internal import Basics
 internal import Kafka
 
 /// Publishes the outcomes of a lane.

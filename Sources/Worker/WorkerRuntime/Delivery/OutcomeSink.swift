@@ -1,4 +1,3 @@
-package import Basics
 package import Kafka
 
 /// The producer interface that a lane uses. `KafkaProducer` implements it; unit tests use a fake.

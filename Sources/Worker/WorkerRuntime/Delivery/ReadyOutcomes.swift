@@ -1,4 +1,3 @@
-internal import Basics
 internal import Kafka
 
 /// Outcomes that wait for a transaction, by partition. Chooses the batch for the next transaction.

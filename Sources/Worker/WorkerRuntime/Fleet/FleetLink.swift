@@ -1,4 +1,3 @@
-internal import Basics
 package import EventLoop
 internal import Kafka
 package import Logging

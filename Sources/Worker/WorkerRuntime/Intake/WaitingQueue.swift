@@ -1,5 +1,6 @@
 internal import Basics
 internal import EventLoop
+internal import LocationSearch
 internal import ProviderCalls
 internal import Resilience
 

@@ -1,4 +1,4 @@
-internal import Basics
+internal import EventContract
 internal import EventLoop
 internal import LocationSearch
 internal import ProviderCalls
@@ -87,7 +87,11 @@ final class WaitingRoom {
         _ request: RequestInProgress, in queue: Queue, until end: Instant?, isFirst: Bool = false, former: Queue? = nil
     ) {
         let (ticket, isOnlyOfFlow) = queue.requests.append(request, in: request.flow, isFirst: isFirst)
-        let timer = end.map { watch(request, until: $0) }
+        let timer = end.map {
+            loop.schedule(at: $0) { [weak self, weak request] in
+                if let self, let request { endWait(of: request) }
+            }
+        }
         // A decoded request keeps the key and the texts of its value.
         let bytes =
             Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.bodySize)
@@ -99,12 +103,6 @@ final class WaitingRoom {
         ofPartition[ObjectIdentifier(request.partition), default: OfPartition()].requests[request.slot] = request
         ofPartition[ObjectIdentifier(request.partition)]?.bytes += bytes
         noteChange()
-    }
-
-    private func watch(_ request: RequestInProgress, until end: Instant) -> TimerID {
-        loop.schedule(at: end) { [weak self, weak request] in
-            if let self, let request { endWait(of: request) }
-        }
     }
 
     /// Ends the wait of a request without a call: its time limit has passed, or a newer search has replaced it.

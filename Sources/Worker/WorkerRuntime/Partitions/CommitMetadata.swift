@@ -1,4 +1,3 @@
-internal import Basics
 package import Kafka
 
 /// The metadata text that a lane commits with an offset: fields separated by semicolons, such as

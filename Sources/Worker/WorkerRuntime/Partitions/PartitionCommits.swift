@@ -1,4 +1,3 @@
-internal import Basics
 internal import Kafka
 
 /// The commits of one partition: the offset behind the unbroken run of delivered records, and the metadata with it.

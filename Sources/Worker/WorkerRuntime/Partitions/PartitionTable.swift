@@ -1,3 +1,4 @@
+internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import Logging

@@ -1,8 +1,10 @@
 internal import EventContract
 internal import EventLoop
+internal import Kafka
 internal import LocationSearch
 internal import Logging
 internal import ProviderCalls
+internal import Resilience
 
 /// Runs the requests of a lane: decodes the record, sets the deadline, starts the search, and encodes its outcome.
 ///

@@ -1,4 +1,3 @@
-import Basics
 import Kafka
 
 /// Checks whether a worker could connect to the brokers of `kafka.bootstrapServers`, with the configured TLS and login.
