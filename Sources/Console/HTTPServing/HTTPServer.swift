@@ -88,7 +88,7 @@ package final class HTTPServer: Sendable {
         } catch {
             response = Response(status: error is UnknownPath ? .notFound : .internalServerError)
         }
-        // A body would be read as the next response.
+        // The client would read a body as the next response.
         if request.method == .head { response = response.createHeadResponse() }
         response.headers[.date] = HTTPDate.text(WallTime.now().milliseconds / 1000)
         do {

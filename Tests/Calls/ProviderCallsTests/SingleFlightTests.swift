@@ -249,7 +249,7 @@ struct SingleFlightTests {
         }
     }
 
-    /// The call of the last of many members fails for lack of time. It is cancelled before it would make a call of its own.
+    /// A call of many members fails for lack of time. The last member is cancelled before the failure is reported to it.
     @Test func `A member that is cancelled before its report makes no further call`() {
         world { time, callers in
             callers.ask("over", usefulFor: .milliseconds(400))

@@ -114,7 +114,6 @@ final class ProviderQueue {
         if flow.requestClass == .batch, let refusal = limits.budgetRefusal(of: .batch, in: group, at: now) {
             throw refusal
         }
-        // A call that lacks nothing waits for the next job at most, and not for a call of another group.
         let lack = limits.lacks(flow.requestClass, in: group, at: now)
         let need = lack ?? .token
         limits.concurrency.noteTime(before: times.deadline, at: now)
@@ -130,6 +129,7 @@ final class ProviderQueue {
             guard let self, let call else { return }
             endOverdue(call)
         }
+        // A call that lacks nothing is granted in the next job. Only calls of other groups have to wait.
         noteLine(at: now, hasMore: lack == nil)
         return call
     }

@@ -30,6 +30,7 @@ struct WaitingPlace<Request> {
     let ticket: CallOrder<Request>.Ticket
     /// The end of the wait of a request with a time limit.
     let end: Instant?
+    /// Fires at `end`.
     let timer: TimerID?
     /// The bytes of memory for which the request counts.
     let bytes: Int

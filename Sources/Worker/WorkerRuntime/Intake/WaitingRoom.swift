@@ -27,7 +27,7 @@ final class WaitingRoom {
     /// The waiting requests of one partition.
     private struct OfPartition {
         var requests: [OffsetTracker.Slot: RequestInProgress] = [:]
-        /// Those of them that wait for dead letters of earlier records; `nil` if there was none yet.
+        /// The requests that wait for dead letters of earlier records; `nil` before the first.
         var behindDeadLetters: Queue?
         /// The bytes of memory of these requests.
         var bytes = 0
