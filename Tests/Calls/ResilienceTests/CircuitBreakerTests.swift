@@ -58,12 +58,12 @@ struct CircuitBreakerTests {
     }
 
     /// The key was replaced while calls with the last one were in flight, before or after the provider refused one.
-    @Test(arguments: [0, 1])
-    func `Calls that began with the last key do not shut the provider for the new one`(refused: Int) throws {
+    @Test(arguments: [false, true])
+    func `Calls that began with the last key do not shut the provider for the new one`(wasRefused: Bool) throws {
         let (breaker, _) = breaker()
         let late = try breaker.permit(at: start)
         let later = try breaker.permit(at: start)
-        if refused > 0 { breaker.trip(for: .seconds(300), because: .keyRefused, at: start) }
+        if wasRefused { breaker.trip(for: .seconds(300), because: .keyRefused, at: start) }
 
         breaker.renewKey()
         late.finish(.trip(for: .seconds(300), because: .keyRefused), at: start)

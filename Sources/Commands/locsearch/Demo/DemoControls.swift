@@ -17,8 +17,6 @@ actor DemoControls: DemoPanel {
     private let traffic: DemoTraffic
     /// The faults that are on, except `workerKilled`, which is read from the state of the process.
     private var faults: Set<DemoFault> = []
-    /// True from the start of a batch job until `isFlooded` finds it done.
-    private var isJobOpen = false
 
     init(_ stack: DemoStack, child: WorkerChild, traffic: DemoTraffic) {
         (self.stack, self.child, self.traffic) = (stack, child, traffic)
@@ -33,21 +31,18 @@ actor DemoControls: DemoPanel {
             + DemoFault.allCases.map { DemoControl(name: $0.rawValue, isOn: isOn.contains($0), isFault: true) }
     }
 
-    /// True from the start of a job until all its requests are sent and no request waits in the workers.
+    /// True until all requests of the job are sent and none of them waits in the workers.
     private var isFlooded: Bool {
         get async {
-            if isJobOpen, !traffic.isSendingJob, await stack.waitingRequests == 0 { isJobOpen = false }
-            return isJobOpen
+            if traffic.isSendingJob { return true }
+            return await stack.hasWaitingBatch
         }
     }
 
     func set(_ name: String, isOn: Bool) async throws(ConsoleError) {
         if name == Self.traffic { return traffic.isOn = isOn }
         if name == Self.flood {
-            if isOn {
-                traffic.beginJob()
-                isJobOpen = true
-            }
+            if isOn { traffic.beginJob() }
             return
         }
         guard let fault = DemoFault(rawValue: name) else {

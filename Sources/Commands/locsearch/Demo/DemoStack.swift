@@ -95,14 +95,14 @@ struct DemoStack: Sendable {
         return owners == min(workers.count + (child == nil ? 0 : 1), Self.partitions)  // bounded: workers
     }
 
-    /// The number of requests that wait in the workers of this process.
-    var waitingRequests: Int {
+    /// True while batch requests wait in the workers of this process.
+    var hasWaitingBatch: Bool {
         get async {
-            var waiting = 0
             for worker in workers {
-                waiting += await worker.statuses().flatMap(\.waiting).reduce(0) { $0 + $1.count }  // bounded: by memory
+                let waiting = await worker.statuses().flatMap(\.waiting)
+                if waiting.contains(where: { $0.flow.requestClass == .batch }) { return true }
             }
-            return waiting
+            return false
         }
     }
 

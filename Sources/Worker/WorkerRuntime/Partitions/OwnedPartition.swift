@@ -119,7 +119,7 @@ final class OwnedPartition {
     /// meanwhile, each restart would publish them, and pay for them, again.
     func expectDeadLetter(of slot: OffsetTracker.Slot) { pendingDeadLetters.insert(slot) }
 
-    var awaitsDeadLetters: Bool { !pendingDeadLetters.isEmpty }
+    var hasPendingDeadLetters: Bool { !pendingDeadLetters.isEmpty }
 
     /// - Returns: `true` if the record has a dead letter.
     func deadLetterIsWritten(of slot: OffsetTracker.Slot) -> Bool {

@@ -17,7 +17,6 @@ final class PartitionTable {
     private let requestTopics: [String]
     private let maxSpan: Int
     let metadataLimit: MetadataLimit
-    private let order: OutcomeOrder
     private let standard: StandardRequest
     private var partitions: [TopicPartition: OwnedPartition] = [:]
     var endOfWork = Condition()
@@ -30,6 +29,7 @@ final class PartitionTable {
 
     /// The settings of every request.
     private struct StandardRequest {
+        let order: OutcomeOrder
         /// The flow of all requests if they are not distinguished.
         let flow: Flow
         let keepsSteps: Bool
@@ -41,10 +41,10 @@ final class PartitionTable {
     ) {
         pauses = PartitionPauses(source, loop: loop)
         (self.gate, self.meters, self.loop) = (gate, meters, loop)
-        order = OutcomeOrder(configuration.ordering)
         requestTopics = configuration.topics.requestTopics.map(\.name)
         maxSpan = configuration.maxSpan
         standard = StandardRequest(
+            order: OutcomeOrder(configuration.ordering),
             flow: Flow(configuration.topics.requestTopics.first?.standardClass ?? .interactive),
             keepsSteps: configuration.requestSteps)
         metadataLimit = MetadataLimit(
@@ -215,7 +215,7 @@ final class PartitionTable {
         let flow = flow(record)
         let request = RequestInProgress(
             record: record, partition: partition, slot: slot,
-            orderPosition: order.append(record, flow.requestClass), arrival: arrival,
+            orderPosition: standard.order.append(record, flow.requestClass), arrival: arrival,
             flow: flow, keepsSteps: standard.keepsSteps)
         if partition.commits.tracker.span >= maxSpan { pauses.pause(partition, because: .span) }
         return request
@@ -258,7 +258,7 @@ final class PartitionTable {
             if partition.commits.tracker.span < maxSpan / 2 { pauses.resume(partition, from: .span) }
             if partition.deadLetterIsWritten(of: request.slot) {
                 onDeadLetter?(partition)
-                if !partition.awaitsDeadLetters { pauses.resume(partition, from: .deadLetter) }
+                if !partition.hasPendingDeadLetters { pauses.resume(partition, from: .deadLetter) }
             }
         }
 

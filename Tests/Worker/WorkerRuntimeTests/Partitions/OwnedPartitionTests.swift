@@ -164,8 +164,8 @@ struct OwnedPartitionTests {
 
         partition.expectDeadLetter(of: requests[0].slot)
         #expect(partition.deadLetterIsWritten(of: requests[2].slot) == false)
-        #expect(partition.deadLetterIsWritten(of: requests[1].slot) && partition.awaitsDeadLetters)
-        #expect(partition.deadLetterIsWritten(of: requests[0].slot) && !partition.awaitsDeadLetters)
+        #expect(partition.deadLetterIsWritten(of: requests[1].slot) && partition.hasPendingDeadLetters)
+        #expect(partition.deadLetterIsWritten(of: requests[0].slot) && !partition.hasPendingDeadLetters)
         #expect(partition.awaitsDeadLetter(before: requests[2].slot) == false)
     }
 
