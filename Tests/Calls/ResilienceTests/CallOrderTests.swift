@@ -36,6 +36,15 @@ struct CallOrderTests {
         }
     }
 
+    @Test func `Elements return to their places in their flow`() {
+        let queue = CallOrder<Int>()
+        let tickets = (0..<6).map { queue.append($0, in: .standard).ticket }
+        for ticket in tickets.prefix(5) { queue.remove(ticket) }
+        for number in [3, 1, 4, 0, 2] { queue.append(number, in: .standard, former: tickets[number]) }
+        queue.append(6, in: .standard)
+        #expect((0..<7).map { _ in queue.popFirst() } == [0, 1, 2, 3, 4, 5, 6])
+    }
+
     @Test func `Tenants take turns by their weights`() {
         var terms = FairTerms()
         terms.weights = ["b": 3]

@@ -126,25 +126,34 @@ public final class CallOrder<Element> {
     // MARK: - In and out
 
     /// - Parameter owner: the object by which `move` finds the element. It owns at most one waiting element.
-    /// - Parameter isFirst: true for an element that is served before all others of the flow.
+    /// - Parameter former: the ticket of an element that has left this flow. It returns to its place in the flow.
     /// - Returns: the element's ticket, and whether it is the only waiting element of the flow.
     @discardableResult
     public func append(
-        _ element: Element, in flow: Flow, group: Int = 0, for owner: AnyObject? = nil, isFirst: Bool = false
+        _ element: Element, in flow: Flow, group: Int = 0, for owner: AnyObject? = nil, former: Ticket? = nil
     ) -> (ticket: Ticket, isOnlyOfFlow: Bool) {
-        append(element, in: flow, group: group, owner: owner.map(ObjectIdentifier.init), isFirst: isFirst)
+        append(element, in: flow, group: group, owner: owner.map(ObjectIdentifier.init), former: former)
     }
 
     private func append(
-        _ element: Element, in flow: Flow, group: Int, owner: ObjectIdentifier?, isFirst: Bool = false
+        _ element: Element, in flow: Flow, group: Int, owner: ObjectIdentifier?, former: Ticket? = nil
     ) -> (ticket: Ticket, isOnlyOfFlow: Bool) {
         let line = self[flow.requestClass, group].byTenant[flow.tenant] ?? addLine(of: flow, in: group)
-        lastSerial += 1
-        let entry = Entry(element: element, line: line, serial: lastSerial, owner: owner)
-        let node = changeCount(of: line) { entries.add(entry, to: &line.entries, isFirst: isFirst) }
-        let ticket = Ticket(node: node, serial: lastSerial)
+        if former == nil { lastSerial += 1 }
+        let serial = former?.serial ?? lastSerial
+        let entry = Entry(element: element, line: line, serial: serial, owner: owner)
+        let next = former.flatMap { firstEntry(behind: $0.serial, of: line) }
+        let node = changeCount(of: line) { entries.add(entry, to: &line.entries, before: next) }
+        let ticket = Ticket(node: node, serial: serial)
         if let owner { owned[owner] = ticket }
         return (ticket, line.entries.count == 1)
+    }
+
+    /// Returns the first entry of a line that came after the one with the serial number. Visits the earlier ones.
+    private func firstEntry(behind serial: UInt64, of line: Line) -> Int? {
+        var node = line.entries.first
+        while let current = node, entries[current].serial < serial { node = entries.next(after: current) }
+        return node
     }
 
     private func addLine(of flow: Flow, in group: Int) -> Line {

@@ -32,16 +32,17 @@ struct LinkedLists<Element> {
 
     func next(after node: Int) -> Int? { nodes[node].next }
 
-    /// Adds an element at the end of a list, or at its beginning.
+    /// Adds an element to a list.
+    /// - Parameter next: the node that follows it; `nil` to add it at the end.
     /// - Returns: the node of the element, valid until it is removed.
-    mutating func add(_ element: Element, to list: inout List, isFirst: Bool = false) -> Int {
-        let new = Node(
-            element: element, previous: isFirst ? nil : list.last, next: isFirst ? list.first : nil)
+    mutating func add(_ element: Element, to list: inout List, before next: Int? = nil) -> Int {
+        let previous = if let next { nodes[next].previous } else { list.last }
+        let new = Node(element: element, previous: previous, next: next)
         let node = free.popLast() ?? nodes.count
         if node == nodes.count { nodes.append(new) } else { nodes[node] = new }
 
-        if let previous = new.previous { nodes[previous].next = node } else { list.first = node }
-        if let next = new.next { nodes[next].previous = node } else { list.last = node }
+        if let previous { nodes[previous].next = node } else { list.first = node }
+        if let next { nodes[next].previous = node } else { list.last = node }
         list.count += 1
         return node
     }

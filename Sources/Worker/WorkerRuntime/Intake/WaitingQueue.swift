@@ -6,6 +6,8 @@ internal import Resilience
 
 /// The waiting requests whose calls would wait in the same lines. Confined to its lane; not `Sendable`.
 final class WaitingQueue<Request> {
+    typealias Ticket = CallOrder<Request>.Ticket
+
     /// One for each provider, preferred first; empty for requests that need no call.
     let lines: [CallLine]
     let requests: CallOrder<Request>
@@ -27,13 +29,13 @@ final class WaitingQueue<Request> {
 /// A request's entry in a queue of the waiting room.
 struct WaitingPlace<Request> {
     let queue: WaitingQueue<Request>
-    let ticket: CallOrder<Request>.Ticket
+    let ticket: WaitingQueue<Request>.Ticket
     /// The end of the wait of a request with a time limit.
     let end: Instant?
     /// Fires at `end`.
     let timer: TimerID?
     /// The bytes of memory for which the request counts.
     let bytes: Int
-    /// The queue in which a request goes on waiting once the dead letters before it are written.
-    let former: WaitingQueue<Request>?
+    /// The queue in which a request goes on waiting once the dead letters before it are written, and its ticket there.
+    let former: (queue: WaitingQueue<Request>, ticket: WaitingQueue<Request>.Ticket)?
 }

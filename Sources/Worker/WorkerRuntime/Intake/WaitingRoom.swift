@@ -84,9 +84,10 @@ final class WaitingRoom {
     }
 
     private func enter(
-        _ request: RequestInProgress, in queue: Queue, until end: Instant?, isFirst: Bool = false, former: Queue? = nil
+        _ request: RequestInProgress, in queue: Queue, at ticket: Queue.Ticket? = nil, until end: Instant?,
+        former: (Queue, Queue.Ticket)? = nil
     ) {
-        let (ticket, isOnlyOfFlow) = queue.requests.append(request, in: request.flow, isFirst: isFirst)
+        let (ticket, isOnlyOfFlow) = queue.requests.append(request, in: request.flow, former: ticket)
         let timer = end.map {
             loop.schedule(at: $0) { [weak self, weak request] in
                 if let self, let request { endWait(of: request) }
@@ -116,19 +117,18 @@ final class WaitingRoom {
         guard let place = request.wait.place else { return }
         let id = ObjectIdentifier(request.partition)
         let queue = ofPartition[id]?.behindDeadLetters ?? Queue([], isForAll: false, terms)
-        enter(request, in: queue, until: place.end, former: place.queue)
+        enter(request, in: queue, until: place.end, former: (place.queue, place.ticket))
         ofPartition[id]?.behindDeadLetters = queue
     }
 
-    /// Returns requests to their former queues after a dead letter of their partition was written. There they precede
-    /// those of the same flow that have never left them, so that a flow keeps its order.
+    /// Returns requests to their places in their former queues after a dead letter of their partition was written.
     func noteDeadLetter(of partition: OwnedPartition) {
         guard let queue = ofPartition[ObjectIdentifier(partition)]?.behindDeadLetters else { return }
         var free: [RequestInProgress] = []
         queue.requests.forEach { if !partition.awaitsDeadLetter(before: $0.slot) { free.append($0) } }
         for request in free.reversed() {
             guard let place = request.wait.place, let former = place.former, remove(request) else { continue }
-            enter(request, in: former, until: place.end, isFirst: true)
+            enter(request, in: former.queue, at: former.ticket, until: place.end)
         }
     }
 

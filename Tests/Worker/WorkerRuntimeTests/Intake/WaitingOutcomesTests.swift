@@ -114,7 +114,7 @@ struct WaitingOutcomesTests {
             await fixture.source.assign([0, 1])
             let behind = (0..<40).map { WaitingRoomTests.request("behind-\($0)", .interactive) }
             await fixture.source.append(["no request"] + behind + (0..<8).map { "no request \($0)" })
-            try await eventually("its requests left their queue") { await fixture.lane.status.waiting.isEmpty }
+            try await fixture.allWaitForDeadLetters()
 
             await fixture.source.append((0..<40).map { WaitingRoomTests.request("other-\($0)", .interactive) }, to: 1)
             try await fixture.isCommitted(upTo: 40, partition: 1)
@@ -129,6 +129,29 @@ struct WaitingOutcomesTests {
         }
     }
 
+    /// Each dead letter is written while requests before it, which waited for the one before, have not begun yet.
+    @Test(arguments: orderings)
+    func `Requests behind several dead letters begin in their order`(ordering: WorkerConfiguration.Ordering)
+        async throws
+    {
+        try await Self.run(delivery: .atLeastOnce) {
+            $0.ordering = ordering
+        } _: { fixture in
+            await fixture.sink.change { $0.silentTopics = ["dead-letters"] }
+            await fixture.source.assign([0])
+            await fixture.provider.hold()
+            await fixture.source.append(
+                (0..<40).map { $0 % 10 == 0 ? "no request" : WaitingRoomTests.request("\($0)", .batch) })
+            try await fixture.allWaitForDeadLetters()
+
+            await fixture.sink.change { $0.silentTopics = [] }
+            await fixture.sink.confirmAll()
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 40)
+            #expect(await fixture.provider.asked == (0..<40).filter { $0 % 10 != 0 }.map { "\($0)" })
+        }
+    }
+
     @Test func `Requests behind a dead letter are left to the next owner`() async throws {
         try await Self.run(delivery: .atLeastOnce) { _ in
         } _: { fixture in
@@ -136,7 +159,7 @@ struct WaitingOutcomesTests {
             await fixture.source.assign([0])
             await fixture.source.append(
                 ["no request"] + (0..<40).map { WaitingRoomTests.request("behind-\($0)", .interactive) })
-            try await eventually("its requests left their queue") { await fixture.lane.status.waiting.isEmpty }
+            try await fixture.allWaitForDeadLetters()
 
             await fixture.sink.change { $0.silentTopics = [] }
             await fixture.source.revoke([0])
@@ -188,6 +211,16 @@ struct WaitingOutcomesTests {
 
             await fixture.sink.confirmAll()
             try await fixture.isCommitted(upTo: 50)
+        }
+    }
+}
+
+extension LaneFixture {
+    /// Returns once a dead letter is on its way, and all other requests that were read wait for it.
+    fileprivate func allWaitForDeadLetters() async throws {
+        try await eventually("a dead letter is sent, and all wait for it") {
+            guard await sink.handedOver.contains(where: { $0.topic == "dead-letters" }) else { return false }
+            return await lane.status.waiting.isEmpty
         }
     }
 }
