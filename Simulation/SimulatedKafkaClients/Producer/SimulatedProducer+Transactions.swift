@@ -30,6 +30,15 @@ struct TransactionClient {
     var needsNewEpoch = false
     /// True if the coordinator has the transaction: something was added to it.
     var isKnownToCoordinator = false
+    /// The request that ends the transaction. A call that is made again waits for it, and sends no second one.
+    var ending = Ending.notRequested
+
+    enum Ending {
+        case notRequested
+        case requested
+        /// It has ended, but the call that requested it was over by then. The next call learns of it.
+        case ended
+    }
 
     var maySend: Bool { state == .open || state == .committing }
 
@@ -102,7 +111,7 @@ extension SimulatedProducer {
     /// Aborts the transaction. Records that are not delivered yet are purged.
     package func abortTransaction(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         begin("abort transaction", within: bound, reply: reply) { [self] in
-            guard [.open, .failed, .aborting, .committing].contains(transaction.state) else {
+            guard [.open, .failed, .aborting].contains(transaction.state) else {
                 return finish(
                     transaction.state == .ready
                         ? nil : KafkaError(librdkafkaCode: LibraryCode.state, doing: "abort transaction"))
@@ -227,6 +236,7 @@ extension SimulatedProducer {
         transaction.state = state
         transaction.problem = nil
         transaction.isKnownToCoordinator = false
+        transaction.ending = .notRequested
         for lane in lanes.values { lane.isInTransaction = false }
         finish(nil)
     }
@@ -338,17 +348,25 @@ extension SimulatedProducer {
 
     private func end(_ result: TransactionResult) {
         // The coordinator does not have a transaction without records and offsets.
-        guard transaction.isKnownToCoordinator else { return complete() }
+        guard transaction.isKnownToCoordinator, transaction.ending != .ended else { return complete() }
+        guard transaction.ending == .notRequested else { return }
+        transaction.ending = .requested
+        requestEnd(result)
+    }
+
+    private func requestEnd(_ result: TransactionResult) {
         let request = EndTxnRequest(name, result)
         ask(.endTxn, error: { (answer: PlainResponse) in answer.error }, { $2($0.endTxn(request, at: $1)) }) {
             [weak self] answer in
-            // Ignores an answer to an abandoned call.
-            let expected = result == .commit ? TransactionClient.State.committing : .aborting
-            guard let self, transaction.call != nil, transaction.state == expected else { return }
+            guard let self, transaction.ending == .requested else { return }
             switch answer {
-            case .success: complete()
-            case .failure(let failure) where failure.mayPass: again { [weak self] in self?.end(result) }
+            case .success:
+                transaction.ending = .ended
+                if transaction.call != nil { complete() }
+            case .failure(let failure) where failure.mayPass:
+                link.after(ClientLink.backoff) { [weak self] in self?.requestEnd(result) }
             case .failure(.code(let code)):
+                transaction.ending = .notRequested
                 switch code {
                 case .invalidProducerIDMapping, .unknownProducerID:
                     transaction.state = .failed

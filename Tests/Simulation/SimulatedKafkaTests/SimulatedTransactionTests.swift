@@ -219,7 +219,8 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func `An abort after an effective commit is fatal`() {
+    /// librdkafka: `rd_kafka_txn_op_begin_abort`.
+    @Test func `A commit whose result is unknown can only be called again`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -228,13 +229,38 @@ struct SimulatedTransactionTests {
         fixture.network.cut("p", from: 1, [.answers])
         let unknown = fixture.call { producer.commitTransaction(within: .seconds(5), reply: $0) }
         #expect(unknown?.kind == .retriable)
+        #expect(abort(producer, in: fixture)?.code == -172)
         fixture.network.mend("p", and: 1)
         fixture.pass(.seconds(70))
 
-        let error = abort(producer, in: fixture)
-        #expect(error?.kind == .fatal)
-        #expect(error?.code == 48)
+        #expect(commit(producer, in: fixture) == nil)
+        #expect(producer.beginTransaction() == nil)
         #expect(fixture.results == ["a"])
+    }
+
+    /// A second request could arrive late and end the next transaction. librdkafka: `rd_kafka_txn_op_abort_transaction`.
+    @Test func `An abort that is called again sends no second request`() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        fixture.pass(.seconds(1))
+        var ends = 0
+        fixture.network.fate = { message in
+            if message.kind == .endTxn { ends += 1 }
+            let isFirst = message.kind == .endTxn && ends == 1
+            return .init(requestDelay: isFirst ? .seconds(8) : .milliseconds(1), answerDelay: .milliseconds(1))
+        }
+        let unknown = fixture.call { producer.abortTransaction(within: .seconds(5), reply: $0) }
+        #expect(unknown?.kind == .retriable)
+        #expect(abort(producer, in: fixture) == nil)
+        #expect(ends == 1)
+
+        #expect(producer.beginTransaction() == nil)
+        write("b", by: producer)
+        #expect(commit(producer, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["b"])
     }
 
     @Test func `A rejected record fails the transaction`() {
