@@ -135,6 +135,15 @@ struct ConventionsTests {
             environment: ["OTEL_RESOURCE_ATTRIBUTES": "service.name=a,deployment.environment.name=b%20c"],
             settings: ["OTEL_RESOURCE_ATTRIBUTES": "service.name=a,deployment.environment.name=b%20c"]),
         Variables(
+            convention: "resource attributes may have names and values of any characters",
+            environment: ["OTEL_RESOURCE_ATTRIBUTES": "k8s.pod.label.a/b=x,city=%E6%9D%B1,"],
+            settings: ["OTEL_RESOURCE_ATTRIBUTES": "k8s.pod.label.a/b=x,city=%E6%9D%B1,"]),
+        Variables(
+            convention: "malformed resource attributes are warned about",
+            environment: ["OTEL_RESOURCE_ATTRIBUTES": "a=b,c", "OTEL_SERVICE_NAME": "a\nb"],
+            settings: ["OTEL_RESOURCE_ATTRIBUTES": nil, "OTEL_SERVICE_NAME": nil],
+            warnings: ["OTEL_SERVICE_NAME is ignored", "OTEL_RESOURCE_ATTRIBUTES is ignored"]),
+        Variables(
             convention: "propagators and other signals' variables change nothing",
             environment: [
                 "OTEL_PROPAGATORS": "b3", "OTEL_METRICS_EXPORTER": "otlp", "OTEL_LOGS_EXPORTER": "otlp",

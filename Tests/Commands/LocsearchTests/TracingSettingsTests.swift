@@ -52,6 +52,13 @@ struct TracingSettingsTests {
         #expect(setting.secrets(in: "authorization=Bearer%20t0ken").contains("Bearer t0ken"))
     }
 
+    /// Otherwise `***` would replace the word in each log line and span.
+    @Test func `The name of a tenant or a dataset is no secret`() throws {
+        let setting = try #require(Setting.byName["tracing.headers"])
+        let value = "X-Scope-OrgID=kafka,x-honeycomb-dataset=locsearch,x-honeycomb-team=abcdef,x-tenant-token=ghijkl"
+        #expect(Set(setting.secrets(in: value)) == [value, "abcdef", "ghijkl"])
+    }
+
     @Test(arguments: [
         ([:], false),
         (["TRACING_ENDPOINT": "http://a:1"], true), (["TRACING_ENDPOINT": "off"], false),

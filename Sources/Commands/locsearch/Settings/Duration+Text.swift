@@ -17,9 +17,11 @@ extension Duration {
         let isPlain = digits.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard isPlain, digits.first?.isNumber == true, let number = Double(digits) else { return nil }
 
-        // bounded: a product of floating-point numbers
-        guard let whole = Int64(exactly: number * unit.milliseconds), whole < 1 << 50 else { return nil }
-        self = .milliseconds(whole)
+        // Off by the rounding of both factors, as 16.1 * 1000 is.
+        let product = number * unit.milliseconds  // bounded: floating-point numbers
+        let difference = product.distance(to: product.rounded()).magnitude
+        guard product < 0x1p50, difference / 2 <= product.ulp else { return nil }
+        self = .milliseconds(Int64(saturating: product.rounded()))
     }
 
     /// The duration rounded for display: `250ms`, `2.5s`, `41s`, `6h 14m`, `3d 4h`.

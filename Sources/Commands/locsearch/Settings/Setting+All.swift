@@ -249,7 +249,7 @@ extension Setting {
     /// The worker's name in traces.
     static let serviceName = Setting("OTEL_SERVICE_NAME", .text)
     /// Other attributes of the worker in traces.
-    static let resourceAttributes = Setting("OTEL_RESOURCE_ATTRIBUTES", .headers)
+    static let resourceAttributes = Setting("OTEL_RESOURCE_ATTRIBUTES", .resourceAttributes)
 
     private static let tracing: [Setting] = {
         let tracing = TraceExportConfiguration(endpoint: "")

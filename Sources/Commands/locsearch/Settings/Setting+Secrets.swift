@@ -30,7 +30,9 @@ extension Setting {
 
     /// Returns the secrets in a valid value, in every form in which they might be logged.
     func secrets(in value: String) -> [String] {
-        if isSecret, case .headers = kind { return [value] + (Self.headers(value) ?? [:]).values }
+        if isSecret, case .headers = kind {
+            return [value] + (Self.headers(value) ?? [:]).filter { !Self.namesTenant($0.key) }.values
+        }
         if isSecret { return [value] }
 
         switch kind {
@@ -42,6 +44,14 @@ extension Setting {
         case .properties: return SecretProperties.secrets(in: Self.properties(value) ?? [:])
         default: return []
         }
+    }
+
+    /// Returns true for headers such as `X-Scope-OrgID` and `x-honeycomb-dataset`. Their values are often words that
+    /// occur in log lines and spans, where hiding them would only do damage.
+    private static func namesTenant(_ header: String) -> Bool {
+        let name = header.lowercased()
+        return ["orgid", "organization", "tenant", "dataset", "stream"].contains(where: name.contains)
+            && !["key", "token", "secret", "auth"].contains(where: name.contains)
     }
 
     /// Returns true if an invalid value may contain a secret. Its position is unknown, because the value cannot be

@@ -42,6 +42,7 @@ extension Setting {
         case .budgets: BudgetText.list(value) != nil
         case .methodLimits: Self.methodLimits(value) != nil
         case .headers: Self.headers(value) != nil
+        case .resourceAttributes: Self.resourceAttributes(value) != nil
         case .fairBy: WorkerConfiguration.FairBy(text: value) != nil
         case .weights: Self.weights(value) != nil
         case .coordinate: Coordinate(text: value) != nil
@@ -145,15 +146,26 @@ extension Setting {
     /// - Returns: the decoded values by name; `nil` if a name is missing, invalid or occurs twice, or if a value is
     ///   invalid.
     static func headers(_ value: String) -> [String: String]? {
+        let pairs = decodedPairs(
+            entries(value), named: { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
+        guard let pairs, pairs.values.allSatisfy({ $0.unicodeScalars.allSatisfy { (0x20..<0x7F).contains($0.value) } })
+        else { return nil }
+        return pairs
+    }
+
+    /// Parses the value of `OTEL_RESOURCE_ATTRIBUTES`. Names may be of any visible characters, such as
+    /// `app.kubernetes.io/name`, and values of all.
+    static func resourceAttributes(_ value: String) -> [String: String]? {
+        decodedPairs(entries(value).filter { !$0.isEmpty }, named: { $0.isASCII && !$0.isWhitespace })
+    }
+
+    private static func decodedPairs(_ entries: [String], named isInName: (Character) -> Bool) -> [String: String]? {
         var result: [String: String] = [:]
-        for entry in entries(value) {
+        for entry in entries {
             guard let equals = entry.firstIndex(of: "=") else { return nil }
             let name = entry[..<equals].trimmingCharacters(in: .whitespaces)
             let text = entry[entry.index(after: equals)...].trimmingCharacters(in: .whitespaces)
-
-            guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }),
-                let decoded = text.removingPercentEncoding,
-                decoded.unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) }),
+            guard !name.isEmpty, name.allSatisfy(isInName), let decoded = text.removingPercentEncoding,
                 result.updateValue(decoded, forKey: name) == nil
             else { return nil }
         }

@@ -31,6 +31,8 @@ struct Setting: Sendable {
         case coordinate
         /// HTTP headers as `name=value,name=value`, where values may be percent-encoded. The whole text is secret.
         case headers
+        /// OpenTelemetry's attributes of a resource, in the same form.
+        case resourceAttributes
         /// The fields of a place that are requested from Google's Places API (New): see `GooglePlacesFields`.
         case googlePlacesFields
         case timeZone
@@ -116,6 +118,7 @@ struct Setting: Sendable {
         case .urls: "http or https URLs without ? and #, separated by commas"
         case .coordinate: "latitude,longitude in degrees, such as 35.69,139.70"
         case .headers: "name=value pairs of HTTP headers, separated by commas"
+        case .resourceAttributes: "name=value pairs separated by commas, with other commas percent-encoded"
         case .googlePlacesFields: GooglePlacesFields.expectation
         case .timeZone: "a time zone such as Asia/Tokyo, America/Los_Angeles or UTC"
         case .fairBy: "none, source, key, or header:NAME"

@@ -228,7 +228,9 @@ extension Settings {
             values["tracing.endpoint"]?.origin == .environment("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
         let (host, pid) = (HostName.own ?? "", "\(ownProcessID)")
         configuration.attributes = ["host.name": host, "process.pid": pid, "service.instance.id": "\(host)-\(pid)"]
-            .merging(self[Setting.resourceAttributes.name].flatMap(Setting.headers) ?? [:]) { _, given in given }
+            .merging(self[Setting.resourceAttributes.name].flatMap(Setting.resourceAttributes) ?? [:]) { _, given in
+                given
+            }
         if let name = self[Setting.serviceName.name] ?? configuration.attributes["service.name"] {
             configuration.serviceName = name
         }

@@ -77,9 +77,7 @@ struct SettingsReading: Sendable {
     private typealias Source = (values: [String: String], origin: (Setting) -> SettingOrigin)
 
     /// Returns the sources in order of precedence. Records the unknown names in the file, or why it cannot be read.
-    private mutating func sources(
-        flags: [String: String], file: String?, environment: [String: String]
-    ) -> [Source] {
+    private mutating func sources(flags: [String: String], file: String?, environment: [String: String]) -> [Source] {
         let variables = variables(in: environment)
         var sources: [Source] = [
             (flags, { _ in .flag }),
@@ -128,9 +126,7 @@ struct SettingsReading: Sendable {
     /// An empty value is rejected, because the default would then apply unnoticed: a local broker, no limit on paid
     /// calls, no encryption. The exceptions are variables of texts without a default (`variables`), since containers
     /// often pass on unset variables as empty ones.
-    private static func value(
-        of setting: Setting, in sources: [Source]
-    ) throws(SettingsError) -> Settings.Value? {
+    private static func value(of setting: Setting, in sources: [Source]) throws(SettingsError) -> Settings.Value? {
         for source in sources {
             guard let text = source.values[setting.name] else { continue }
             let origin = source.origin(setting)

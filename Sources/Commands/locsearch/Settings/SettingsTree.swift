@@ -50,9 +50,7 @@ struct SettingsTree: Sendable {
     }
 
     /// Returns the elements of a list, separated by commas as in a setting.
-    private mutating func list(
-        _ elements: Node.Sequence, of name: String, line: Int
-    ) throws(SettingsError) -> String {
+    private mutating func list(_ elements: Node.Sequence, of name: String, line: Int) throws(SettingsError) -> String {
         var texts: [String] = []
         for element in elements {
             try countNode()

@@ -11,6 +11,8 @@ enum SharedVariables {
         "tracing.headers": otlp("HEADERS"),
         "OTEL_EXPORTER_OTLP_TIMEOUT": otlp("TIMEOUT"),
         "tracing.sampleRatio": ["OTEL_TRACES_SAMPLER"],
+        "OTEL_RESOURCE_ATTRIBUTES": ["OTEL_RESOURCE_ATTRIBUTES"],
+        "OTEL_SERVICE_NAME": ["OTEL_SERVICE_NAME"],
     ]
 
     private static func otlp(_ name: String) -> [String] {
