@@ -23,8 +23,8 @@ struct EventAttributes {
     /// True for a worker's error event about an outcome in the requests topic.
     private(set) var answersOutcome = false
     private(set) var requestedClass = RequestedClass.none
-    private var traceParent: [UInt8]?
-    private var traceState: [UInt8]?
+    /// The traces that the record's headers and the event's attributes name. The two texts of a trace belong together.
+    private var headerTrace, eventTrace: (parent: [UInt8]?, state: [UInt8]?)
 
     /// Reads the attributes from a record's headers.
     /// - Parameter headers: if a name repeats, the last header counts, as in Kafka's own clients. The case of names does not matter.
@@ -52,8 +52,8 @@ struct EventAttributes {
         // Comparing strings one by one would take a call for each.
         switch JSONText(plain: name.utf8.span) {
         case "content-type": contentType = value.map(ContentType.init)
-        case "traceparent": traceParent = value
-        case "tracestate": traceState = value
+        case "traceparent": headerTrace.parent = value
+        case "tracestate": headerTrace.state = value
         case "ce_specversion": specVersion = value
         case "ce_id": id = value
         case "ce_source": source = value
@@ -92,15 +92,15 @@ struct EventAttributes {
         hasUnreadableExpiry = value != nil && expiry == nil
     }
 
-    /// Reads the trace from the event's attributes, unless the headers have one.
+    /// Reads a part of the trace from the event's attributes.
     mutating func takeTrace(parent: [UInt8]? = nil, state: [UInt8]? = nil) {
-        traceParent = traceParent ?? parent
-        traceState = traceState ?? state
+        eventTrace = (parent ?? eventTrace.parent, state ?? eventTrace.state)
     }
 
-    /// The trace to continue; `nil` if there is no valid one.
+    /// The trace to continue, of the headers if they have a valid one; `nil` if there is none.
     var trace: TraceContext? {
-        traceParent.flatMap { TraceContext(traceparent: $0, tracestate: traceState) }
+        headerTrace.parent.flatMap { TraceContext(traceparent: $0, tracestate: headerTrace.state) }
+            ?? eventTrace.parent.flatMap { TraceContext(traceparent: $0, tracestate: eventTrace.state) }
     }
 
     /// Checks that the event has the attributes that CloudEvents requires, and that it is a request.
@@ -130,9 +130,7 @@ struct EventAttributes {
     private static let specVersion = Array(CloudEvents.specVersion.utf8)
     private static let requested = Array(EventType.requested.rawValue.utf8)
 
-    private static func checkText(
-        _ value: [UInt8]?, prefix: String, name: String
-    ) throws(SearchError) {
+    private static func checkText(_ value: [UInt8]?, prefix: String, name: String) throws(SearchError) {
         guard let value, !value.isEmpty, value.span.isUTF8 else {
             throw .invalid(prefix + name, expected: "text, as CloudEvents 1.0 requires of every event")
         }

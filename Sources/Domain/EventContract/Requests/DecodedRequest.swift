@@ -13,9 +13,7 @@ public final class DecodedRequest: Sendable {
     /// The CloudEvents attribute `source`, unchanged; `nil` for a request that is not an event.
     public let eventSource: [UInt8]?
 
-    init(
-        request: SearchRequest, envelope: RequestEnvelope, requestedClass: RequestedClass, eventSource: [UInt8]?
-    ) {
+    init(request: SearchRequest, envelope: RequestEnvelope, requestedClass: RequestedClass, eventSource: [UInt8]?) {
         self.request = request
         (self.envelope, self.requestedClass, self.eventSource) = (envelope, requestedClass, eventSource)
     }

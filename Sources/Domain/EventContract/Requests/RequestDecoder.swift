@@ -19,9 +19,7 @@ public struct RequestDecoder: Sendable {
     /// - Parameter choosesClass: true if the topic allows requests to choose their class. Otherwise their `priority` is ignored.
     /// - Throws: the rejection of a record that is not a valid request. Faults of the envelope are reported before those of
     ///   members, and a member's type before its range.
-    public func decode(
-        _ record: ConsumerRecord, choosesClass: Bool = false
-    ) throws(RejectedRecord) -> DecodedRequest {
+    public func decode(_ record: ConsumerRecord, choosesClass: Bool = false) throws(RejectedRecord) -> DecodedRequest {
         var reader = RequestReader(EventAttributes(record.headers))
         do throws(SearchError) {
             try checkSize(of: record)

@@ -51,9 +51,7 @@ struct RequestReader {
     }
 
     /// Runs a step and returns its failure, so that the caller can continue.
-    private mutating func failure(
-        of step: (inout RequestReader) throws(SearchError) -> Void
-    ) -> SearchError? {
+    private mutating func failure(of step: (inout RequestReader) throws(SearchError) -> Void) -> SearchError? {
         do throws(SearchError) {
             try step(&self)
             return nil

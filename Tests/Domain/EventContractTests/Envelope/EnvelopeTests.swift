@@ -240,6 +240,17 @@ struct EnvelopeTests {
         }
     }
 
+    @Test func `The two texts of a trace belong together`() throws {
+        let other = Self.parent.replacing("0af7", with: "1af7")
+        let extensions = [RecordHeader("ce_traceparent", text: other), RecordHeader("ce_tracestate", text: "a=b")]
+        for (header, parent, state) in [(Self.parent, Self.parent, nil), ("00-x", other, "a=b")] {
+            let headers = Records.eventHeaders + [RecordHeader("traceparent", text: header)] + extensions
+            let trace = try #require(try Records.decode(Records.record(Self.body, headers: headers)).envelope.trace)
+            #expect(trace.traceparent == Array(parent.utf8))
+            #expect(trace.traceState == state.map { Array($0.utf8) })
+        }
+    }
+
     @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
     func `A request with an invalid trace is accepted without it`(parent: [UInt8]?) throws {
         let headers = [RecordHeader("traceparent", parent), RecordHeader("tracestate", text: "a=b")]
