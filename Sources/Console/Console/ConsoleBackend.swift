@@ -26,16 +26,12 @@ package protocol ConsoleBackend: Sendable {
 
     /// Returns why a dead letter would be rejected again with another value; `nil` if it would be a valid request.
     /// - Throws: as `deadLetter(at:)`.
-    func judge(
-        _ value: [UInt8], ofLetterAt position: RedriveMark
-    ) async throws(ConsoleError) -> SearchError?
+    func judge(_ value: [UInt8], ofLetterAt position: RedriveMark) async throws(ConsoleError) -> SearchError?
 
     /// Starts to send dead letters back to the requests topic, and watches for their outcomes from then on.
     /// - Returns: the id for `redriveReport`, and the first report.
     /// - Throws: `invalid` if one of them must not go back, `changed` if the topic has changed since; `unavailable`.
-    func redrive(
-        _ choice: RedriveChoice
-    ) async throws(ConsoleError) -> (id: Int, report: RedriveReport)
+    func redrive(_ choice: RedriveChoice) async throws(ConsoleError) -> (id: Int, report: RedriveReport)
 
     /// Returns the progress of a redrive; `nil` if its report is not kept.
     func redriveReport(_ id: Int) -> RedriveReport?

@@ -74,6 +74,17 @@ struct ConsoleAccessTests {
         #expect(try await console.get("/api/config", headers: ["Cookie": others]).status == 200)
     }
 
+    @Test func `A new token ends the logins with the former one`() async throws {
+        let token = BearerToken(Self.token)
+        let console = try await RunningConsole { $0.token = token }
+        let login = try await console.post("/api/login", #"{"token":"\#(Self.token)"}"#)
+        let cookie = try #require(login.headers["set-cookie"]?.split(separator: ";").first.map(String.init))
+        #expect(try await console.get("/api/config", headers: ["Cookie": cookie]).status == 200)
+
+        token.replace(with: "another-token-of-the-console")
+        #expect(try await console.get("/api/config", headers: ["Cookie": cookie]).status == 401)
+    }
+
     @Test func `Wrong tokens in a header and in the form count together`() async throws {
         let console = try await Self.withToken()
         var statuses: [Int] = []

@@ -21,7 +21,8 @@ final class ConsoleAccess: Sendable {
     private let token: BearerToken?
     private let hosts: Set<String>
     private let throttle = GuessThrottle()
-    private let logins = Mutex<[String: Instant]>([:])
+    /// The end of each login, and the generation of the token with which it began: a new token ends all logins.
+    private let logins = Mutex<[String: (end: Instant, generation: Int)]>([:])
 
     /// - Parameters:
     ///   - token: `nil`: no token is needed.
@@ -42,7 +43,9 @@ final class ConsoleAccess: Sendable {
     func refusal(of request: Request, from address: String?) -> ConsoleError? {
         guard let token else { return refusal(ofHost: request.head.authority.map(Self.hostName) ?? "") }
 
-        if let cookies = request.headers[.cookie], Self.logins(in: cookies).contains(where: isLogin) { return nil }
+        if let cookies = request.headers[.cookie], Self.logins(in: cookies).contains(where: { isLogin($0, token) }) {
+            return nil
+        }
         guard let shown = BearerToken.text(in: request.headers[.authorization]) else {
             return ConsoleError(.unauthorized, "log in first, with the token of the setting console.token")
         }
@@ -77,23 +80,25 @@ final class ConsoleAccess: Sendable {
     /// Returns the value of the `Set-Cookie` header for a browser that has sent the token.
     /// - Throws: `unauthorized` for a wrong token; `tooEarly` after too many of them.
     func logIn(showing text: String, from address: String?) throws(ConsoleError) -> String {
+        let generation = token?.generation ?? 0
         let verdict = throttle.judge(from: address) { token?.admits(text) ?? false }
         if let refusal = Self.refusal(verdict) { throw refusal }
 
         let login = (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 36) }.joined()
         logins.withLock { logins in
             let now = Instant.now
-            logins = logins.filter { $0.value > now }
-            if logins.count >= Self.mostLogins, let oldest = logins.min(by: { $0.value < $1.value }) {
+            logins = logins.filter { $0.value.end > now }
+            if logins.count >= Self.mostLogins, let oldest = logins.min(by: { $0.value.end < $1.value.end }) {
                 logins[oldest.key] = nil
             }
-            logins[login] = now + Self.lifetime
+            logins[login] = (now + Self.lifetime, generation)
         }
         return "\(Self.cookieName)=\(login); Path=/; HttpOnly; SameSite=Strict"
     }
 
-    private func isLogin(_ value: String) -> Bool {
-        logins.withLock { ($0[value] ?? .now) > .now }
+    private func isLogin(_ value: String, _ token: BearerToken) -> Bool {
+        guard let login = logins.withLock({ $0[value] }) else { return false }
+        return login.end > .now && login.generation == token.generation
     }
 
     /// Returns the host of a `Host` header in lower case, without the port and the trailing dot of an absolute name.

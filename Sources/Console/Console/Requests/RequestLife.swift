@@ -62,9 +62,7 @@ package struct RequestLife: Sendable {
         package var isRedriven = false
         package var redrivenAt: WallTime?
 
-        package init(
-            position: SourcePosition, reason: String, message: String, member: String?, time: WallTime?
-        ) {
+        package init(position: SourcePosition, reason: String, message: String, member: String?, time: WallTime?) {
             (self.position, self.time) = (position, time)
             (self.reason, self.message, self.member) = (reason, message, member)
         }

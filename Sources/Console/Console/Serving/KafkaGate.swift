@@ -24,9 +24,7 @@ final class KafkaGate: Sendable {
 
     /// Answers a request with the JSON that `body` reads, or that an identical request in progress reads.
     /// - Throws: as `run`.
-    func answer(
-        to request: Request, _ body: @escaping @Sendable () async throws -> [UInt8]
-    ) async throws -> Response {
+    func answer(to request: Request, _ body: @escaping @Sendable () async throws -> [UInt8]) async throws -> Response {
         let key = request.uri.string
         let reading = state.withLock { state in
             if let known = state.readings[key] { return known }

@@ -2,13 +2,16 @@ internal import Synchronization
 
 /// The password of a server's protected endpoints. It may be replaced while requests arrive. Safe to use from any thread.
 package final class BearerToken: Sendable {
-    private let bytes: Mutex<[UInt8]>
+    private let state: Mutex<(bytes: [UInt8], generation: Int)>
 
     /// - Parameter text: the token that a client sends in `Authorization: Bearer TEXT`.
-    package init(_ text: String) { bytes = Mutex(Array(text.utf8)) }
+    package init(_ text: String) { state = Mutex((Array(text.utf8), 0)) }
 
     /// Makes every later request need `text`.
-    package func replace(with text: String) { bytes.withLock { $0 = Array(text.utf8) } }
+    package func replace(with text: String) { state.withLock { $0 = (Array(text.utf8), $0.generation + 1) } }
+
+    /// Increases with each replacement.
+    package var generation: Int { state.withLock { $0.generation } }
 
     /// The minimum length of a token that an operator may choose: shorter ones can be guessed.
     package static let fewestCharacters = 16
@@ -25,7 +28,8 @@ package final class BearerToken: Sendable {
     /// The time depends only on the length of the text and not on the matching part, so that the token cannot be guessed piece by piece.
     package func admits(_ text: some StringProtocol) -> Bool {
         let shown = Array(text.utf8)
-        return bytes.withLock { token in
+        return state.withLock { state in
+            let token = state.bytes
             guard !token.isEmpty else { return false }
 
             var difference = shown.count ^ token.count

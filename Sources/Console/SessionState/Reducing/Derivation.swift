@@ -101,9 +101,7 @@ struct Derivation {
         }
     }
 
-    private func placeList(
-        of pages: [Exchange], first: Exchange, changes: PlaceChanges
-    ) -> SessionState.PlaceList {
+    private func placeList(of pages: [Exchange], first: Exchange, changes: PlaceChanges) -> SessionState.PlaceList {
         let results = pages.compactMap(\.result)
         return SessionState.PlaceList(
             requestID: first.requestID, isSuperseded: current.map { first.position < $0.position } ?? false,
