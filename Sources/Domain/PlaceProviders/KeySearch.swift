@@ -91,9 +91,7 @@ enum EscapedText {
         }
     }
 
-    private static func ascii(
-        _ number: (value: Int, digits: Int)?, headLength: Int
-    ) -> (byte: UInt8, length: Int)? {
+    private static func ascii(_ number: (value: Int, digits: Int)?, headLength: Int) -> (byte: UInt8, length: Int)? {
         guard let number, (0x20..<0x7F).contains(number.value) else { return nil }
         return (UInt8(truncatingIfNeeded: number.value), headLength + number.digits)
     }

@@ -10,9 +10,7 @@ public struct GooglePlacesService: PlaceService {
 
     /// Makes a service whose calls use `http`.
     /// - Parameter fields: the requested fields of each place, which set the price of searches and details.
-    public init(
-        http: any HTTPSending, configuration: ProviderConfiguration, fields: GooglePlacesFields = .enterprise
-    ) {
+    public init(http: any HTTPSending, configuration: ProviderConfiguration, fields: GooglePlacesFields = .enterprise) {
         api = ProviderAPI(id, http: http, configuration: configuration)
         requests = GooglePlacesRequests(configuration: configuration, fields: fields)
     }

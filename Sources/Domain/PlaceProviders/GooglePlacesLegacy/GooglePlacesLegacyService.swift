@@ -83,7 +83,9 @@ public struct GooglePlacesLegacyService: PlaceService {
     private static func retry(
         of request: SearchRequest, after error: SearchError, call number: Int
     ) throws(SearchError) -> FollowUpCall {
-        guard error.code == .invalidRequest, request.pageToken != nil, number < tokenAttempts else { throw error }
+        // HTTP 414 has the same code.
+        let isRefused = error.code == .invalidRequest && error.providerStatus == "INVALID_REQUEST"
+        guard isRefused, request.pageToken != nil, number < tokenAttempts else { throw error }
         return FollowUpCall(number: number + 1, delay: tokenDelay, failureIfLate: error)
     }
 

@@ -253,9 +253,7 @@ extension HotpepperResponse {
     }
 
     /// Returns the URL of the largest picture, which is `photo.pc.l` if present. The placeholder for "no image" does not count.
-    private mutating func photo(
-        _ fields: borrowing JSONFields, of reader: borrowing JSONReader
-    ) -> Places.Text? {
+    private mutating func photo(_ fields: borrowing JSONFields, of reader: borrowing JSONReader) -> Places.Text? {
         var best = fields[ShopField.largePhoto]
         if best.isEmptyText { best = fields[ShopField.mediumPhoto] }
         if best.isEmptyText { best = fields[ShopField.mobilePhoto] }

@@ -11,9 +11,7 @@ public struct HotpepperService: PlaceService {
 
     /// Makes a service whose calls use `http`.
     /// - Parameter response: the form of answers to searches and details; photo requests use the full one.
-    public init(
-        http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite
-    ) {
+    public init(http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite) {
         api = ProviderAPI(id, http: http, configuration: configuration)
         self.response = response
     }

@@ -62,4 +62,10 @@ struct GooglePlacesLegacyTests {
         #expect(try await service.ask(Providers.search(pageToken: "t")).places.count == 1)
         #expect(http.requests.count == 3)
     }
+
+    @Test func `A page token that the server refuses is sent once`() async throws {
+        let http = FakeHTTP([.success(HTTPResponse(414, "<html>Request-URI Too Large</html>"))])
+        #expect(await Providers.legacy(http).failure(Providers.search(pageToken: "t"))?.code == .invalidRequest)
+        #expect(http.requests.count == 1)
+    }
 }
