@@ -43,6 +43,18 @@ struct OutcomeTextTests {
         }
     }
 
+    /// Other programs may write any outcome to the topic.
+    @Test func `No text of an outcome controls the terminal`() throws {
+        let result = ##""places":[],"provider":"a\u001b[2J""##
+        let error = ##""error":{"code":"b\u001b[2J","message":"m","retryable":false}"##
+        for members in [result, error] {
+            let value = Array(##"{"requestId":"r","operation":"c\u001b[2J",\##(members)}"##.utf8)
+            let text = OutcomeText.full(
+                try OutcomeReader().read(value: value, headers: []), asked: SearchRequest(requestID: "r"))
+            #expect(!text.contains("\u{1b}") && text.contains("[2J"), "\(text)")
+        }
+    }
+
     // MARK: - Durations
 
     @Test(arguments: [
@@ -65,5 +77,16 @@ struct OutcomeTextTests {
     func `Durations are read from their texts`(text: String, duration: Duration) {
         #expect(Duration(text: text) == duration)
         #expect(Duration(text: duration.text) == duration)
+    }
+
+    @Test func `Every decimal fraction of a whole number of milliseconds is read`() {
+        for milliseconds in 0..<70_000 {
+            let text = "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())s"
+            #expect(Duration(text: text) == .milliseconds(milliseconds), "\(text)")
+        }
+        #expect(Duration(text: "1.1h") == .seconds(3960))
+        for text in ["1.0005s", "0.1ms", "0.0000001h", "1e300s", "281474976710657h"] {
+            #expect(Duration(text: text) == nil, "\(text)")
+        }
     }
 }

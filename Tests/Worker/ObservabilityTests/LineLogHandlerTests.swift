@@ -83,6 +83,18 @@ struct LineLogHandlerTests {
     }
 
     /// Each line is larger than what a writable pipe must accept at once (4 KB).
+    @Test func `A line longer than the buffer is written, and so are the following ones`() throws {
+        let pipe = Pipe()
+        let output = LineOutput(pipe.fileHandleForWriting.fileDescriptor, limit: 1000)
+        output.write(String(repeating: "x", count: 2000) + "\n")
+        output.flush(within: .seconds(10))
+        output.write("after\n")
+        output.flush(within: .seconds(10))
+        try pipe.fileHandleForWriting.close()
+        let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(text.utf8.count == 2007 && text.hasSuffix("after\n"))
+    }
+
     @Test(arguments: [LineLogHandler.Format.json, .text], [1000, 9000])
     func `A reader that is stuck costs lines and no time`(format: LineLogHandler.Format, length: Int) async throws {
         let pipe = Pipe()

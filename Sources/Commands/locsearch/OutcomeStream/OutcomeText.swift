@@ -6,7 +6,7 @@ enum OutcomeText {
     /// Returns a headline and, for a search, a table of its places.
     static func full(_ event: OutcomeEvent, asked request: SearchRequest) -> String {
         switch event.body {
-        case .failed(let failure): return "\(failure.code): \(reason(failure))"
+        case .failed(let failure): return "\(TerminalText.safe(failure.code)): \(reason(failure))"
         case .completed(let result):
             var lines = ["\(headline(event, result: result)), \(effort(event))"]
             if !result.places.isEmpty { lines += [""] + places(result.places) }
@@ -60,8 +60,10 @@ enum OutcomeText {
     }
 
     private static func headline(_ event: OutcomeEvent, result: SearchOutcome.Result) -> String {
-        let provider = event.provider ?? "?"
-        guard let search = result.search else { return "\(provider): \(event.operation ?? "an outcome")" }
+        let provider = TerminalText.safe(event.provider ?? "?")
+        guard let search = result.search else {
+            return "\(provider): \(TerminalText.safe(event.operation ?? "an outcome"))"
+        }
         let (latitude, longitude) = (search.location.latitude, search.location.longitude)
         let categories = search.categories.isEmpty ? search.category : search.categories.joined(separator: ", ")
         return "\(provider): \(count(result)) (\(TerminalText.safe(categories))) within "

@@ -33,9 +33,7 @@ package final class MetricsRegistry: MetricsFactory {
         handle(label, dimensions) { GaugeSeries() }
     }
 
-    package func makeRecorder(
-        label: String, dimensions: [(String, String)], aggregate: Bool
-    ) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         handle(label, dimensions) { GaugeSeries() }
     }
 
