@@ -165,9 +165,7 @@ extension KafkaConsumer {
         return partitions.filter { !foreign.contains($0) }
     }
 
-    private func notifyListener(
-        of kind: RebalanceKind, about ids: [TopicPartition], since start: Instant
-    ) async {
+    private func notifyListener(of kind: RebalanceKind, about ids: [TopicPartition], since start: Instant) async {
         if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: loop.now)) }
     }
 
@@ -183,7 +181,7 @@ extension KafkaConsumer {
         await group.listener?.assigned(added.map(\.partition))
 
         let starts = await firstStarts(of: added)
-        for source in added { if let start = starts[source.partition.id] { source.begin(at: start) } }
+        for source in added { if let start = starts[source.partition.id] { partitions.begin(source, at: start) } }
         do throws(KafkaError) {
             try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) })
         } catch {

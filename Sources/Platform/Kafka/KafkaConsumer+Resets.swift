@@ -54,6 +54,7 @@ extension KafkaConsumer {
         await group.listener?.restarted(partition, as: renewed.partition, from: first.offset)
         (renewed.kept, renewed.rewound) = (first, nil)
         renewed.kept?.partition = renewed.partition
+        partitions.noteRecords(of: renewed)
         wakeReader()
     }
 

@@ -65,8 +65,7 @@ extension KafkaConsumer {
 
         let moved = client.seek(known)
         for source in sources where moved.contains(source.partition.id) {
-            if let start = starts[source.partition.id] { source.begin(at: start) }
-            source.mayHaveRecords = true
+            if let start = starts[source.partition.id] { partitions.begin(source, at: start) }
         }
         wakeReader()
     }

@@ -185,7 +185,7 @@ public actor KafkaConsumer: ReadinessHandler {
     public func resume(_ partition: AssignedPartition) {
         guard let source = partitions.source(partition), source.isHeld else { return }
         source.isHeld = false
-        source.mayHaveRecords = true
+        partitions.noteRecords(of: source)
         wakeReader()
     }
 
@@ -206,7 +206,7 @@ public actor KafkaConsumer: ReadinessHandler {
             if number == PartitionSources.mainQueueNumber {
                 serveEvents()
             } else if let source = partitions.source(signalledAs: number) {
-                source.mayHaveRecords = true
+                partitions.noteRecords(of: source)
                 hasRecords = true
             }
         }
@@ -228,7 +228,7 @@ public actor KafkaConsumer: ReadinessHandler {
         findPendingStarts()
         lookUpOffsets()
         lookAtResets()
-        for source in partitions.inOrder { source.mayHaveRecords = true }
+        for source in partitions.inOrder { partitions.noteRecords(of: source) }
         wakeReader()
         scheduleTick()
     }

@@ -38,8 +38,8 @@ final class PartitionSource {
     let number: UInt32
     let queue: PartitionQueue
 
-    /// False once the queue was found empty, until the next signal.
-    var mayHaveRecords = true
+    /// True from a signal until the next read that finds no record, or may not read.
+    var mayHaveRecords = false
     /// True while `hold` stops the reading.
     var isHeld = false
     /// False from the revocation on; then nothing is read.

@@ -1,16 +1,19 @@
+internal import DequeModule
+
 /// The partitions assigned to one consumer, and fair reading from their queues. Belongs to the consumer's actor.
 final class PartitionSources {
     /// The number that the client's signal uses for the main queue; no partition has it.
     static let mainQueueNumber = UInt32.max
 
-    /// The partitions in the order in which they are read.
+    /// All partitions, in the order of their assignment.
     private(set) var inOrder: [PartitionSource] = []
+    /// The partitions that may have records, in the order in which they are read: one of a thousand is found at once.
+    private var toRead: Deque<PartitionSource> = []
     private let client: ClientHandle
     private var sources: [UInt32: PartitionSource] = [:]
     private var numbers: [TopicPartition: UInt32] = [:]
     private var nextNumber: UInt32 = 0
     private var epoch: UInt32 = 0
-    private var lastRead = 0
 
     init(_ client: ClientHandle) { self.client = client }
 
@@ -70,20 +73,28 @@ final class PartitionSources {
 
     // MARK: - Reading
 
+    func begin(_ source: PartitionSource, at start: ReadingStart) {
+        source.begin(at: start)
+        noteRecords(of: source)
+    }
+
+    /// Has the next read visit a partition.
+    func noteRecords(of source: PartitionSource) {
+        guard !source.mayHaveRecords else { return }
+        source.mayHaveRecords = true
+        toRead.append(source)
+    }
+
     /// Takes available records, up to `max`, fairly over the partitions.
     /// - Parameter report: Called for each error that a queue held instead of a record.
     func takeRecords(max: Int, report: (KafkaError) -> Void) -> [ConsumerRecord] {
         var records: [ConsumerRecord] = []
-        guard !inOrder.isEmpty, max > 0 else { return records }
-
         // Limits each partition per round, so that a full one cannot starve the others.
-        let share = Swift.max(1, max / inOrder.count)
-        var emptyInARow = 0
-        while records.count < max, emptyInARow < inOrder.count {
-            lastRead = lastRead + 1 < inOrder.count ? lastRead + 1 : 0
+        let share = Swift.max(1, max / Swift.max(1, toRead.count))
+        while records.count < max, let source = toRead.popFirst() {
             let limit = min(share, max - records.count)
-            let taken = take(from: inOrder[lastRead], upTo: limit, into: &records, report: report)
-            emptyInARow = taken == 0 ? emptyInARow + 1 : 0
+            source.mayHaveRecords = false
+            if take(from: source, upTo: limit, into: &records, report: report) == limit { noteRecords(of: source) }
         }
         return records
     }
@@ -92,16 +103,13 @@ final class PartitionSources {
         from source: PartitionSource, upTo limit: Int, into records: inout [ConsumerRecord],
         report: (KafkaError) -> Void
     ) -> Int {
-        guard source.mayHaveRecords, !source.isHeld, source.isReadable, !source.awaitsStart else { return 0 }
+        guard !source.isHeld, source.isReadable, !source.awaitsStart else { return 0 }
 
         let id = source.partition.id
         var taken = 0
         while taken < limit {
             do throws(KafkaError) {
-                guard let record = try source.next(isReset: { client.wasReset(id, beyond: $0) }) else {
-                    source.mayHaveRecords = false
-                    break
-                }
+                guard let record = try source.next(isReset: { client.wasReset(id, beyond: $0) }) else { break }
                 records.append(record)
                 taken += 1
             } catch {
