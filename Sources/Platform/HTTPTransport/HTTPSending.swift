@@ -21,9 +21,7 @@ public protocol HTTPSending: Sendable {
 extension HTTPSending {
     /// Makes a call, and waits for its response.
     /// - Throws: `timeout` after the deadline; `cancelled` if the task is cancelled, which aborts the transfer.
-    public func send(
-        _ request: HTTPRequest, before deadline: Instant
-    ) async throws(HTTPError) -> HTTPResponse {
+    public func send(_ request: HTTPRequest, before deadline: Instant) async throws(HTTPError) -> HTTPResponse {
         let call = CallOfTask()
         let result: Result<HTTPResponse, HTTPError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -86,9 +86,7 @@ final class Transfer {
     /// Sets all options that differ between calls.
     /// - Parameter time: The remaining time until `deadline`, more than zero.
     /// - Throws: `invalidRequest` for a URL or body that curl does not accept.
-    func prepare(
-        _ request: HTTPRequest, before deadline: Instant, in time: Duration
-    ) throws(HTTPError) {
+    func prepare(_ request: HTTPRequest, before deadline: Instant, in time: Duration) throws(HTTPError) {
         self.request = request
         self.deadline = deadline
         body.reset()

@@ -30,9 +30,7 @@ struct JSONLayoutLearner {
 
     private init(paths: [String]) { self.paths = paths }
 
-    private mutating func learn(
-        _ reader: inout JSONReader, path: String, of object: Span<UInt8>
-    ) throws {
+    private mutating func learn(_ reader: inout JSONReader, path: String, of object: Span<UInt8>) throws {
         guard try reader.enterObject() else { throw IsUnsuitable() }
         var keys: Set<String> = []
 
@@ -50,9 +48,7 @@ struct JSONLayoutLearner {
         try addGlue(object, to: reader.offset)
     }
 
-    private mutating func learnValue(
-        _ reader: inout JSONReader, path: String, of object: Span<UInt8>
-    ) throws {
+    private mutating func learnValue(_ reader: inout JSONReader, path: String, of object: Span<UInt8>) throws {
         switch try reader.kind() {
         case .object: try learn(&reader, path: path + ".", of: object)
         case .array: throw IsUnsuitable()

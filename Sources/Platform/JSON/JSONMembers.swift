@@ -127,9 +127,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
 
     /// Returns whether a key equals a name of the same length between the first and the last eight bytes.
     @inline(never)
-    private func hasMiddle(
-        ofName index: Int, at key: JSONBytes.TextRange, in input: borrowing JSONBytes
-    ) -> Bool {
+    private func hasMiddle(ofName index: Int, at key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Bool {
         let name = names[index]
         for place in 8..<name.count where name[place] != input.bytes[key.start + place] { return false }
         return true

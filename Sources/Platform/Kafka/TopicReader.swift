@@ -47,9 +47,7 @@ public final class TopicReader: Sendable {
 
     /// - Parameter configuration: The group's name is not used; no request concerns the group.
     /// - Throws: `configuration` that names the property.
-    public init(
-        _ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger
-    ) throws(KafkaError) {
+    public init(_ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger) throws(KafkaError) {
         // A partition's end is reported by the broker, never inferred from a timeout.
         var own = ["enable.partition.eof": "true", "auto.offset.reset": "earliest"]
         if mode == .everyRecord {

@@ -35,9 +35,7 @@ extension CallOrder {
     }
 
     /// Returns how many calls the lines of a class and group, except one, serve in this number of rounds.
-    private func served(
-        in rounds: Double, of requestClass: RequestClass, _ group: Int, besides line: Line?
-    ) -> Double {
+    private func served(in rounds: Double, of requestClass: RequestClass, _ group: Int, besides line: Line?) -> Double {
         guard self[requestClass, group].round.count > Self.mostExactLines else {
             var served = 0.0
             forEachLine(of: requestClass, in: group) { other in

@@ -188,9 +188,7 @@ struct CallsOfKind: Sendable, Hashable {
 extension JSONWriter {
     /// Writes a member with one object for each kind, sorted by kind.
     /// - Parameter cost: returns the list price of the calls in millionths of the currency; `nil`: it is left out.
-    mutating func member(
-        _ name: StaticString, calls made: [String: Int], cost: (CallsOfKind) -> Int? = { _ in nil }
-    ) {
+    mutating func member(_ name: StaticString, calls made: [String: Int], cost: (CallsOfKind) -> Int? = { _ in nil }) {
         objects(name, of: CallsOfKind.inOrder(made)) { calls, json in
             json.member("operation", calls.operation)
             json.member("sku", calls.priceClass)

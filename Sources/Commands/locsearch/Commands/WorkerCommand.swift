@@ -42,8 +42,6 @@ struct WorkerCommand: AsyncParsableCommand {
         let examination = Examination(reading, asks: nil, timeout: .seconds(1), log: quiet)
         let report = await DoctorChecks.report(of: DoctorChecks.ofStart, in: examination)
         if let failure = report.failure { throw failure }
-        return (
-            reading.settings, report.findings.first { $0.check == FilesCheck.name && $0.state == .warning }
-        )
+        return (reading.settings, report.findings.first { $0.check == FilesCheck.name && $0.state == .warning })
     }
 }

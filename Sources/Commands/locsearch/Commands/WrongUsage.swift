@@ -38,9 +38,7 @@ enum WrongUsage {
     }
 
     /// Returns the words to type for a command: `["locsearch", "dead-letters", "list"]`.
-    private static func path(
-        to command: any ParsableCommand.Type, below root: any ParsableCommand.Type
-    ) -> [String]? {
+    private static func path(to command: any ParsableCommand.Type, below root: any ParsableCommand.Type) -> [String]? {
         if ObjectIdentifier(command) == ObjectIdentifier(root) { return [name(of: root)] }
 
         for subcommand in root.configuration.subcommands {

@@ -29,9 +29,7 @@ final class ConsoleService: Sendable {
     /// - Parameters:
     ///   - demo: the controls of the demo; `nil` if the console does not belong to one.
     /// - Throws: `SettingsError`, or a `Failure` that names the broker or `console.port`.
-    init(
-        _ settings: Settings, demo: (any DemoPanel)? = nil, log: Logger
-    ) async throws {
+    init(_ settings: Settings, demo: (any DemoPanel)? = nil, log: Logger) async throws {
         var configuration = try settings.console()
         // Only a simulator replaces pictures, and its places are on invented streets.
         if settings["console.pictureBaseURL"] != nil {

@@ -60,15 +60,11 @@ final class KafkaConsoleBackend: ConsoleBackend {
         try await deadLetterService.whole(position)
     }
 
-    func judge(
-        _ value: [UInt8], ofLetterAt position: RedriveMark
-    ) async throws(ConsoleError) -> SearchError? {
+    func judge(_ value: [UInt8], ofLetterAt position: RedriveMark) async throws(ConsoleError) -> SearchError? {
         try await deadLetterService.fault(of: value, in: position)
     }
 
-    func redrive(
-        _ choice: RedriveChoice
-    ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
+    func redrive(_ choice: RedriveChoice) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
         try await deadLetterService.redrive(
             choice.letters, ofVersion: choice.version, expiry: choice.expiry, again: choice.again)
     }

@@ -62,9 +62,7 @@ struct ControlChange: ParsableArguments {
     }
 
     /// Returns the worker with this name or instance id.
-    static func worker(
-        _ name: String, among workers: [ControlTopic.Worker]
-    ) throws -> ControlTopic.Worker {
+    static func worker(_ name: String, among workers: [ControlTopic.Worker]) throws -> ControlTopic.Worker {
         let meant = workers.filter { $0.name == name || $0.instance == name }
         if meant.count == 1 { return meant[0] }
 

@@ -53,9 +53,7 @@ struct DeadLetterSummary: Sendable {
     /// - Parameters:
     ///   - judge: checks whether the record is valid now; `nil`: this is not checked.
     ///   - headBytes: the number of bytes of key and value to keep.
-    init(
-        _ letter: DeadLetter, at mark: RedriveMark, judge: RequestJudge? = nil, headBytes: Int = Head.mostBytes
-    ) {
+    init(_ letter: DeadLetter, at mark: RedriveMark, judge: RequestJudge? = nil, headBytes: Int = Head.mostBytes) {
         self.mark = mark
         reason = letter.reason
         message = letter.message

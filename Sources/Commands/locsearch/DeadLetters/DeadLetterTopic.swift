@@ -143,9 +143,7 @@ struct DeadLetterTopic {
     }
 
     /// Returns the first offset for each partition that is not read completely.
-    private static func starts(
-        of bounds: [TopicPartition: Range<Int64>], extent: Extent
-    ) -> [TopicPartition: Int64] {
+    private static func starts(of bounds: [TopicPartition: Range<Int64>], extent: Extent) -> [TopicPartition: Int64] {
         guard let records = extent.records else { return [:] }
         let most = Int64(max(1, records / max(bounds.count, 1)))
         return bounds.filter { $0.value.count > most }.mapValues { $0.upperBound - most }

@@ -26,9 +26,7 @@ struct Examination: Sendable {
     /// The providers that could not be reached. Later checks do not report them again.
     var unreachable: Set<String> = []
 
-    init(
-        _ reading: SettingsReading, asks: (@Sendable (_ question: String) -> Bool)?, timeout: Duration, log: Logger
-    ) {
+    init(_ reading: SettingsReading, asks: (@Sendable (_ question: String) -> Bool)?, timeout: Duration, log: Logger) {
         (self.reading, self.asks, self.timeout, self.log) = (reading, asks, timeout, log)
     }
 

@@ -180,9 +180,7 @@ enum LifeText {
             notes.append("There were more steps than an outcome records; some before the last are omitted.")
         }
         if !phases.areStepsKnown {
-            notes.append(
-                "The outcome has no steps: set worker.requestSteps=true to see them for later requests."
-            )
+            notes.append("The outcome has no steps: set worker.requestSteps=true to see them for later requests.")
         }
         return notes.isEmpty ? [] : [""] + notes
     }

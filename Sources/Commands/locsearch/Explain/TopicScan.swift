@@ -57,9 +57,7 @@ struct TopicScan {
     ///   - reading: updated with how much was read.
     ///   - body: returns `false` to stop reading.
     /// - Throws: `Failure` if the brokers do not answer.
-    func read(
-        _ span: Span?, into reading: inout RequestLives.Reading, body: (ConsumerRecord) -> Bool
-    ) async throws {
+    func read(_ span: Span?, into reading: inout RequestLives.Reading, body: (ConsumerRecord) -> Bool) async throws {
         do {
             let bounds = try await reader.bounds(of: reading.topic, within: timeout)
             let starts = try await starts(of: span, bounds: bounds, in: &reading)

@@ -18,9 +18,7 @@ struct GroupOffsets {
     /// - Parameters:
     ///   - topic: `nil`: all request topics.
     ///   - timeout: how long the brokers may take for each answer.
-    init(
-        _ settings: Settings, group: String?, topic: String?, timeout: Duration, log: Logger
-    ) throws {
+    init(_ settings: Settings, group: String?, topic: String?, timeout: Duration, log: Logger) throws {
         var configuration = try settings.consumer()
         if let group { configuration.groupID = group }
         self.group = configuration.groupID

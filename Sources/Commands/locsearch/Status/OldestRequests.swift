@@ -27,9 +27,7 @@ struct OldestRequests {
         return known.compactMapValues(\.time)
     }
 
-    private mutating func read(
-        _ starts: [TopicPartition: Int64], within bound: Duration
-    ) async throws(KafkaError) {
+    private mutating func read(_ starts: [TopicPartition: Int64], within bound: Duration) async throws(KafkaError) {
         guard !starts.isEmpty else { return }
         let deadline = Instant.now + bound
         var missing = starts

@@ -7,9 +7,7 @@ import QuotaSharing
 enum StatusText {
     // MARK: - Text output
 
-    static func lines(
-        of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
-    ) -> [String] {
+    static func lines(of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []) -> [String] {
         guard let backlog = report.backlog else { return [] }
         let summaries = workers.filter { WorkerSummary($0) != nil || report.workers?.areNamed == true }
 
@@ -187,9 +185,7 @@ enum StatusText {
     // MARK: - JSON output
 
     /// The report as one object, with the answers of all workers that were polled.
-    static func json(
-        of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
-    ) -> String {
+    static func json(of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []) -> String {
         JSONWriter.objectText(capacity: 4096) { json in
             PipelineJSON.write(report, withPartitions: true, to: &json)
             json.objects("workerStates", of: workers) { worker, json in

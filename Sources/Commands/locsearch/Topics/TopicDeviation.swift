@@ -17,9 +17,7 @@ extension RecommendedTopic {
     /// Returns the differences that matter. More partitions, more replicas or a longer retention than recommended do
     /// not.
     /// - Parameter configuration: the topic's configuration as the brokers return it. Missing values are not checked.
-    func deviations(
-        of topic: ClusterDescription.Topic, configuration: [String: String]
-    ) -> [TopicDeviation] {
+    func deviations(of topic: ClusterDescription.Topic, configuration: [String: String]) -> [TopicDeviation] {
         var deviations: [TopicDeviation] = []
         if topic.partitions < partitions {
             deviations.append(
@@ -46,9 +44,7 @@ extension RecommendedTopic {
         return deviations
     }
 
-    private func deviation(
-        _ what: String, actual: String, recommended: String, consequence: String
-    ) -> TopicDeviation {
+    private func deviation(_ what: String, actual: String, recommended: String, consequence: String) -> TopicDeviation {
         TopicDeviation(
             topic: name, what: what, actual: actual, recommended: recommended, consequence: consequence)
     }

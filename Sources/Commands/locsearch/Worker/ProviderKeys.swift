@@ -54,9 +54,7 @@ struct ProviderKeys: Sendable {
 
     /// Returns the keys that are stored in files.
     /// - Parameter renew: called with the providers that have a new key.
-    func files(
-        of settings: Settings, renew: @escaping @Sendable ([ProviderID]) async -> Void
-    ) -> [SecretFiles.Entry] {
+    func files(of settings: Settings, renew: @escaping @Sendable ([ProviderID]) async -> Void) -> [SecretFiles.Entry] {
         var files: [SecretFiles.Entry] = []
         func add(
             _ setting: String, holder: Holder?, providers: [ProviderID],

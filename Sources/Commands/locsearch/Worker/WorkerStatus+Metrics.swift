@@ -107,9 +107,7 @@ extension WorkerStatus {
     /// It is 0 while no more calls to any provider are possible. Autoscaling by lag would start workers that only share
     /// the same quota. Lanes whose outcomes the brokers do not accept are not counted either.
     /// - Parameter automatic: the configured providers that `auto` uses.
-    static func runnableBacklog(
-        _ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]
-    ) -> Int64 {
+    static func runnableBacklog(_ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]) -> Int64 {
         guard ProviderSummary.inUse(providers, automatic: automatic).contains(where: \.isAskable) else { return 0 }
         let able = lanes.filter { $0.delivery.problem == nil }
         let read = able.flatMap(\.waiting).reduce(0) { $0 + Int64($1.count) }

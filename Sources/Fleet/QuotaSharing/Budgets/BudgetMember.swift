@@ -241,9 +241,7 @@ public final class BudgetMember {
         return entries.isEmpty ? nil : send(entries, snapshot: false, at: now)
     }
 
-    private func send(
-        _ entries: [BudgetMessage.Entry], snapshot isSnapshot: Bool, at now: Instant
-    ) -> BudgetMessage {
+    private func send(_ entries: [BudgetMessage.Entry], snapshot isSnapshot: Bool, at now: Instant) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
             sender: name, number: number, entries: entries, snapshot: isSnapshot ? snapshot : nil,

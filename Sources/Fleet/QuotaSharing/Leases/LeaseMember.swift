@@ -130,9 +130,7 @@ public final class LeaseMember {
     /// Sets the partitions assigned to this member, replacing the previous ones. Report a revocation here before the
     /// member acknowledges it to the group.
     /// - Parameter wasTaken: true if partitions were lost without a revocation.
-    public func assign(
-        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
-    ) {
+    public func assign(_ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant) {
         if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { mustPublish = true }
         forgetProspects()
     }

@@ -100,9 +100,7 @@ struct LeaseTable {
     ///   - share: the granted share.
     ///   - requestTime: the time of this member's clock when it sent the message that the grant answers.
     /// - Returns: true if the share is less than before: the lessor waits for the acknowledgement.
-    mutating func applyGrant(
-        of share: Double, from lessor: String, number: UInt64, requestTime: Instant
-    ) -> Bool {
+    mutating func applyGrant(of share: Double, from lessor: String, number: UInt64, requestTime: Instant) -> Bool {
         let former = leasedIn[lessor]
         if let former, former.number >= number { return false }
         leasedIn[lessor] = Lease(share: share, end: requestTime + LeaseTimes.lease, number: number)

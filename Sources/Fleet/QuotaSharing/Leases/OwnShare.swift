@@ -34,9 +34,7 @@ struct OwnShare {
     /// - Parameter wasTaken: true if partitions were lost without a revocation, so that others may have owned them
     ///   meanwhile.
     /// - Returns: true if the set or the count has changed.
-    mutating func assign(
-        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant
-    ) -> Bool {
+    mutating func assign(_ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant) -> Bool {
         let former = usableFrom
         let hasOwnedThroughout = !wasTaken && now <= tickDeadline
         if !hasOwnedThroughout { revoked = [:] }

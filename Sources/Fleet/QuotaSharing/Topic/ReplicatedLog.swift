@@ -169,9 +169,7 @@ struct ReplicatedLog<State: ReplicatedState> {
     /// that began before the first snapshot has started from nothing. A member that had not read all of the former
     /// topic lacks its last records. A member with more records than the snapshot keeps its state, and publishes it.
     /// - Returns: true if the state has changed.
-    private mutating func takeOverSnapshot(
-        from message: State.Message, at offset: Int64, hasSnapshot: Bool
-    ) -> Bool {
+    private mutating func takeOverSnapshot(from message: State.Message, at offset: Int64, hasSnapshot: Bool) -> Bool {
         guard young?.takesCorrections(at: offset) == true else {
             (young, former) = (nil, nil)
             return false

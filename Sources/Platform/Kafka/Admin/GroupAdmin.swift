@@ -81,9 +81,7 @@ package final class GroupAdmin: Sendable {
     /// Kafka rejects this while the group has members; the embedded broker does not. Therefore check `description`
     /// first.
     /// - Throws: An error whose `isGroupWithMembers` is true if the broker rejects it for that reason.
-    package func commit(
-        _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
-    ) async throws(KafkaError) {
+    package func commit(_ offsets: [TopicPartition: CommittedOffset], within bound: Duration) async throws(KafkaError) {
         try await client.explaining { () throws(KafkaError) in try await client.commit(offsets, within: bound) }
     }
 }

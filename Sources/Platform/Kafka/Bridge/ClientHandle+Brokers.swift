@@ -60,9 +60,7 @@ extension ClientHandle {
     }
 
     /// Adds to an error of `body` the reasons why the brokers could not be reached, if that is its cause.
-    func explaining<Value>(
-        _ body: () async throws(KafkaError) -> Value
-    ) async throws(KafkaError) -> Value {
+    func explaining<Value>(_ body: () async throws(KafkaError) -> Value) async throws(KafkaError) -> Value {
         do throws(KafkaError) {
             return try await body()
         } catch {

@@ -111,9 +111,7 @@ extension ClientHandle {
     }
 
     /// Commits offsets for the group, and waits for the broker's answer.
-    func commit(
-        _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
-    ) async throws(KafkaError) {
+    func commit(_ offsets: [TopicPartition: CommittedOffset], within bound: Duration) async throws(KafkaError) {
         let error: KafkaError? = await blocking.run { [self] in commitHoldingThread(offsets, within: bound) }
         if let error { throw error }
     }

@@ -50,9 +50,7 @@ final class ClientHandle: Sendable {
     ///   - properties: The complete librdkafka properties.
     ///   - secrets: Texts that must not appear in any log line.
     /// - Throws: `configuration` that names the property.
-    init(
-        _ role: Role, properties: [String: String], hiding secrets: [String], log: Logger
-    ) throws(KafkaError) {
+    init(_ role: Role, properties: [String: String], hiding secrets: [String], log: Logger) throws(KafkaError) {
         self.role = role
         brokerFailures = BrokerFailures()
         // A tool does not take the resets.

@@ -56,9 +56,7 @@ struct PartitionList: ~Copyable {
     /// librdkafka reports the length that the metadata had at the broker, but keeps only the bytes before its first
     /// zero byte (`RD_KAFKAP_STR_DUP` in `rd_kafka_handle_OffsetFetch`, up to 2.16 at least). Reading past that zero
     /// byte would be out of bounds.
-    static func metadata(
-        of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
-    ) -> [TopicPartition: String] {
+    static func metadata(of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [TopicPartition: String] {
         var metadata: [TopicPartition: String] = [:]
         for index in 0..<Int(list.pointee.cnt) {
             let element = list.pointee.elems[index]

@@ -71,9 +71,7 @@ public final class TopicAdmin: Sendable {
     /// - Returns: `nil` if the brokers do not report them.
     /// - Throws: `unsupported` if the library is too old (before 2.3), `authentication` if this user may not describe
     ///   the topic.
-    package func operations(
-        on topic: String, within bound: Duration
-    ) async throws(KafkaError) -> Set<TopicOperation>? {
+    package func operations(on topic: String, within bound: Duration) async throws(KafkaError) -> Set<TopicOperation>? {
         let what = "look up this user's permissions on \(topic)"
         return try await request(what, within: bound) { [client] milliseconds throws(KafkaError) in
             var bits: UInt32 = 0

@@ -47,9 +47,7 @@ final class OffsetCommits {
     /// and begins another one if offsets were stored after that one began.
     /// - Parameter check: Throws if no commit is allowed now. Called before each commit.
     /// - Throws: Why a stored offset was not committed.
-    func commit(
-        before end: Instant, check: () throws(KafkaError) -> Void
-    ) async throws(KafkaError) {
+    func commit(before end: Instant, check: () throws(KafkaError) -> Void) async throws(KafkaError) {
         let wanted = begun + 1
         while answered < wanted, !committable.isEmpty {
             try check()

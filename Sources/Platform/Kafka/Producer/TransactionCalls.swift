@@ -58,9 +58,7 @@ final class TransactionCalls {
     /// Makes a call, and retries it if its error is retriable.
     /// - Parameter start: Starts the call with the given timeout, on a thread that it may block. `noteReturn` must
     ///   follow.
-    func make(
-        _ call: TransactionCall, start: (TransactionCall, Duration) -> Void
-    ) async throws(KafkaError) {
+    func make(_ call: TransactionCall, start: (TransactionCall, Duration) -> Void) async throws(KafkaError) {
         let due = call.isInitialization ? nil : loop.now + usualTime
         for attempt in 1... {
             guard let error = await answer(to: call, before: due, start: start) else { return }

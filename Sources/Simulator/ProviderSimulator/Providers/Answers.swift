@@ -35,9 +35,7 @@ enum Answers {
     }
 
     /// Returns the error about the request's key; `nil` if the key is accepted.
-    private static func keyError(
-        of request: IncomingRequest, configuration: SimulatorConfiguration
-    ) -> ProviderError? {
+    private static func keyError(of request: IncomingRequest, configuration: SimulatorConfiguration) -> ProviderError? {
         let api = request.endpoint.api
         guard let key = request.key, !key.isEmpty || api == .hotpepper else { return .keyMissing }
         if let only = configuration.apiKey { return key == only ? nil : .keyInvalid }

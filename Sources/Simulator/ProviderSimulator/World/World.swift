@@ -35,9 +35,7 @@ final class World {
 
     /// Returns the cached fragment of a place, or renders and caches it.
     /// - Parameter rendering: a number that identifies the provider, language and members of the rendering.
-    func fragment(
-        of place: SimulatedPlace, in cell: Cell, rendering: UInt32, render: () -> ByteBuffer
-    ) -> ByteBuffer {
+    func fragment(of place: SimulatedPlace, in cell: Cell, rendering: UInt32, render: () -> ByteBuffer) -> ByteBuffer {
         let key = UInt64(rendering) << 8 | UInt64(place.slot)
         if let fragment = cell.fragments[key] { return fragment }
         let fragment = render()

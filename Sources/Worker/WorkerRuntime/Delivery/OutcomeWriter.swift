@@ -65,9 +65,7 @@ final class OutcomeWriter {
         try await write(.event, of: outcome, request: request)
     }
 
-    private func write(
-        _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
-    ) async throws(KafkaError) {
+    private func write(_ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress) async throws(KafkaError) {
         guard let record = outcome.record(part) else { return }
         if backoff.contains(record.topic) { try await waitForRetry(of: record.topic) }
 

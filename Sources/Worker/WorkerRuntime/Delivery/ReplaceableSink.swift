@@ -43,9 +43,7 @@ final class ReplaceableSink {
     /// Replaces a producer that can no longer write. Does nothing if it has been replaced already.
     /// - Parameter consequence: what happens to the failed producer's records, for the log.
     /// - Throws: `error` itself if a replacement is not allowed or would not help.
-    func replace(
-        _ failed: any OutcomeSink, failedWith error: KafkaError, consequence: String
-    ) throws(KafkaError) {
+    func replace(_ failed: any OutcomeSink, failedWith error: KafkaError, consequence: String) throws(KafkaError) {
         let wasReplacedAlready = failed !== current
         if wasReplacedAlready { return }
 

@@ -46,9 +46,7 @@ extension TransactionalDelivery {
     /// Repeats a query until the brokers answer.
     /// - Returns: `nil` if the worker ended first.
     /// - Throws: an error that a retry does not cure.
-    private func retried<Answer>(
-        _ query: () async throws(KafkaError) -> Answer
-    ) async throws(KafkaError) -> Answer? {
+    private func retried<Answer>(_ query: () async throws(KafkaError) -> Answer) async throws(KafkaError) -> Answer? {
         var pause = Self.firstPause
         while !phase.isOver(at: loop.now) {
             do throws(KafkaError) {

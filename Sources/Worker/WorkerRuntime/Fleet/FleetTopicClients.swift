@@ -8,9 +8,7 @@ package import QuotaSharing
 package protocol FleetTopicReader: Sendable {
     /// Returns the current offset range of each partition of a topic.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
-    func bounds(
-        of topic: String, within bound: Duration
-    ) async throws(KafkaError) -> [TopicPartition: Range<Int64>]
+    func bounds(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Range<Int64>]
 
     /// Begins to read each partition at an existing offset.
     func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError)

@@ -64,9 +64,7 @@ extension CarefulIntake {
     /// A suspect record waits until the group is stable. While the group rebalances, its note cannot be withdrawn. If
     /// the worker were then killed, the record would be blamed, even if it had finished.
     /// - Returns: `false` if the record is to begin among others, so that no crash is attributed to it.
-    private func mayBeAlone(
-        _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool
-    ) async -> Bool {
+    private func mayBeAlone(_ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool) async -> Bool {
         guard partition.commits.isSuspect(offset) else { return await waitUntilAlone(for: partition) }
         guard await waitForRest(of: partition, mayBegin: mayBegin), await waitUntilAlone(for: partition) else {
             return false

@@ -125,9 +125,7 @@ final class CarefulIntake {
     /// Begins the next kept records of a partition. In a watched partition, waits until they have finished, or for
     /// `stepTime`.
     /// - Parameter count: the number of records that begin even if they should run in isolation.
-    func takeStep(
-        of partition: OwnedPartition, atLeast count: Int = 0, mayBegin: Wait, begin: Begin
-    ) async {
+    func takeStep(of partition: OwnedPartition, atLeast count: Int = 0, mayBegin: Wait, begin: Begin) async {
         // An array, because a slice would make each removal copy the rest of the list.
         let next = Array(partition.keptRecords.prefix(Self.largestStep))
         let others = next.dropFirst(count).prefix { partition.commits.permission(for: $0.offset) == .runs }

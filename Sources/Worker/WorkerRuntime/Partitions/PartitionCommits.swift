@@ -117,9 +117,7 @@ struct PartitionCommits {
     }
 
     /// - Parameter crashes: `nil`: the present notes.
-    private func text(
-        for offset: Int64, done: DoneSet, crashes: CrashNotes? = nil, atMost limit: Int
-    ) -> DoneSet.Text {
+    private func text(for offset: Int64, done: DoneSet, crashes: CrashNotes? = nil, atMost limit: Int) -> DoneSet.Text {
         var metadata = CommitMetadata()
         if notesCrashes { metadata.crashes = crashes ?? watch.notes }
         metadata.done = done

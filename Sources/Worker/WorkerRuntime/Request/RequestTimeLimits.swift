@@ -11,9 +11,7 @@ package struct RequestTimeLimits: Sendable, Hashable {
     /// `worker.maxAge`: older requests end as `expired`; see `RequestEnvelope.time`. `nil`: off.
     package var maxAge: Duration?
 
-    package init(
-        deadline: Duration = .seconds(5), maxDeadline: Duration = .seconds(30), maxAge: Duration? = nil
-    ) {
+    package init(deadline: Duration = .seconds(5), maxDeadline: Duration = .seconds(30), maxAge: Duration? = nil) {
         (self.deadline, self.maxDeadline, self.maxAge) = (deadline, maxDeadline, maxAge)
     }
 
@@ -21,9 +19,7 @@ package struct RequestTimeLimits: Sendable, Hashable {
     /// - Parameter age: the time since the request was made; `nil` if unknown.
     /// - Parameter timeToExpiry: the time until the request expires; `nil`: it does not expire.
     /// - Throws: `expired` if no time is left.
-    func time(
-        for request: SearchRequest, age: Duration?, timeToExpiry: Duration?
-    ) throws(SearchError) -> RequestTime {
+    func time(for request: SearchRequest, age: Duration?, timeToExpiry: Duration?) throws(SearchError) -> RequestTime {
         var time = min(request.timeout ?? deadline, maxDeadline)
         var timeToLastCall = timeToExpiry
 

@@ -19,9 +19,7 @@ package final class RequestTracing: Sendable {
     /// - Parameter topicWait: the time that the record waited in its topic; `nil` if its timestamp is unknown.
     /// - Returns: `nil` for a request that is not traced.
     @inline(never)
-    func begin(
-        _ envelope: RequestEnvelope, requestID: String, bodySize: Int, topicWait: Duration?
-    ) -> RequestTrace? {
+    func begin(_ envelope: RequestEnvelope, requestID: String, bodySize: Int, topicWait: Duration?) -> RequestTrace? {
         var context = ServiceContext.topLevel
         if let trace = envelope.trace {
             tracer.extract(TraceHeaders(trace), into: &context, using: TraceHeaders.access)

@@ -31,9 +31,7 @@ final class LaneShutdown {
     /// - Parameter end: requests that have not finished by then are left to the next owner.
     /// - Parameter delivering: the task of the delivery, which ends too.
     /// - Parameter hasFailed: checked before each step, because any step may cause a fatal failure.
-    func drain(
-        until end: Instant, delivering: Task<Void, Never>?, hasFailed: () -> Bool
-    ) async {
+    func drain(until end: Instant, delivering: Task<Void, Never>?, hasFailed: () -> Bool) async {
         await delivery.transactions?.limit(to: end)
         await partitions.waitUntilIdle(partitions.all, before: end)
 

@@ -209,9 +209,7 @@ extension JSONReader {
 
     /// Reads the members of an object.
     /// - Parameter read: reads one member; `false` if its name is unknown.
-    private mutating func eachMember(
-        of name: String, read: (String, inout JSONReader) throws -> Bool
-    ) throws {
+    private mutating func eachMember(of name: String, read: (String, inout JSONReader) throws -> Bool) throws {
         guard try enterObject() else { throw InvalidArgument.wrongType(of: name, expected: "message") }
         while let key = try nextKey() {
             let member = try key.string()
