@@ -38,7 +38,7 @@ protocol TakenRequest: AnyObject {
     var fate: RequestFate { get }
     /// `true` if another worker that ran the request again would be billed for it, or publish it, a second time.
     var wasBilled: Bool { get }
-    /// `true` for a request that began before earlier ones.
+    /// `true` for a request that may have begun before earlier ones: one that ran in isolation, or an invalid record.
     var hasOvertaken: Bool { get }
     /// Ends the work on the request. Does nothing once its outcome is being delivered.
     func end(as fate: RequestFate)

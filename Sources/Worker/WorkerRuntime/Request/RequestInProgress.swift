@@ -102,7 +102,7 @@ final class RequestInProgress: TakenRequest {
 
     var wasBilled: Bool { isDelivering || context.hasCalled }
 
-    var hasOvertaken: Bool { permission == .runsAlone }
+    var hasOvertaken: Bool { permission == .runsAlone || decoded == nil }
 
     /// Stores the decoded record, and drops value and headers. Only the dead letter of an invalid record needs those.
     func keep(_ decoded: DecodedRequest) {

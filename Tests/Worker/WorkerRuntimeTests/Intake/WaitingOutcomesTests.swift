@@ -152,6 +152,31 @@ struct WaitingOutcomesTests {
         }
     }
 
+    /// The second invalid record has begun, and waits in the order for the request before it, which is left to the next
+    /// owner. The batch request, whose call is under way, is finished.
+    @Test func `No invalid record is published before a request that is left to the next owner`() async throws {
+        try await Self.run(delivery: .atLeastOnce) {
+            $0.ordering = .partition
+            $0.flows.fairness.batchFloor = 1
+        } _: { fixture in
+            await fixture.sink.change { $0.silentTopics = ["errors"] }
+            await fixture.source.assign([0])
+            await fixture.provider.hold()
+            await fixture.source.append([
+                "no request", WaitingRoomTests.request("first", .interactive), "no request",
+                WaitingRoomTests.request("batch", .batch),
+            ])
+            try await fixture.allWaitForDeadLetters()
+            try await eventually("the batch request is asked") { await fixture.provider.asked == ["batch"] }
+            try await eventually("the first error event is sent") { await fixture.count(ofSent: "errors") == 1 }
+
+            await fixture.provider.releaseAll()
+            await fixture.source.revoke([0])
+            #expect(await fixture.provider.asked == ["batch"])
+            #expect(await fixture.count(ofSent: "dead-letters") == 1)
+        }
+    }
+
     @Test func `Requests behind a dead letter are left to the next owner`() async throws {
         try await Self.run(delivery: .atLeastOnce) { _ in
         } _: { fixture in
@@ -216,6 +241,8 @@ struct WaitingOutcomesTests {
 }
 
 extension LaneFixture {
+    fileprivate func count(ofSent topic: String) async -> Int { await sink.handedOver.count { $0.topic == topic } }
+
     /// Returns once a dead letter is on its way, and all other requests that were read wait for it.
     fileprivate func allWaitForDeadLetters() async throws {
         try await eventually("a dead letter is sent, and all wait for it") {
