@@ -56,7 +56,7 @@ package final class LineOutput: Sendable {
     ) {
         let mustStart = state.withLock { state in
             // No line is accepted after a gap before the line about the gap, because that would be in the wrong place.
-            // If nothing waits, a line of any length is accepted: nobody would write the line about its gap.
+            // If nothing waits, a line of any length is accepted: no writer runs that could report its gap.
             guard state.missing == 0, state.waiting == 0 || state.waiting + line.utf8.count <= limit else {
                 state.missing += 1
                 state.dropped += 1

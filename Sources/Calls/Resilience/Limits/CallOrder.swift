@@ -126,7 +126,8 @@ public final class CallOrder<Element> {
     // MARK: - In and out
 
     /// - Parameter owner: the object by which `move` finds the element. It owns at most one waiting element.
-    /// - Parameter former: the ticket of an element that has left this flow. It returns to its place in the flow.
+    /// - Parameter former: the ticket of an element that has left this flow. It returns to its place in the
+    ///   flow, and the elements before it are visited.
     /// - Returns: the element's ticket, and whether it is the only waiting element of the flow.
     @discardableResult
     public func append(

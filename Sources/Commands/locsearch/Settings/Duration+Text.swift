@@ -17,7 +17,7 @@ extension Duration {
         let isPlain = digits.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard isPlain, digits.first?.isNumber == true, let number = Double(digits) else { return nil }
 
-        // Off by the rounding of both factors, as 16.1 * 1000 is.
+        // Rounding makes a product such as 16.1 * 1000 differ a little from the exact one.
         let product = number * unit.milliseconds  // bounded: floating-point numbers
         let difference = product.distance(to: product.rounded()).magnitude
         guard product < 0x1p50, difference / 2 <= product.ulp else { return nil }

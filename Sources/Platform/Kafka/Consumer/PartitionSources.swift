@@ -7,7 +7,7 @@ final class PartitionSources {
 
     /// All partitions, in the order of their assignment.
     private(set) var inOrder: [PartitionSource] = []
-    /// The partitions that may have records, in the order in which they are read: one of a thousand is found at once.
+    /// The partitions that may have records, in the order in which they are read, so that a read does not visit all.
     private var toRead: Deque<PartitionSource> = []
     private let client: ClientHandle
     private var sources: [UInt32: PartitionSource] = [:]
