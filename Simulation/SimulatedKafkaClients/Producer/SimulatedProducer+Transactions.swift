@@ -81,7 +81,7 @@ extension SimulatedProducer {
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as membership: GroupMembership, group: String,
         within bound: Int64, reply: @escaping (KafkaError?) -> Void
     ) {
-        begin("add offsets to transaction", within: bound, reply: reply) { [self] in
+        begin("add offsets to transaction", within: bound, isResumable: false, reply: reply) { [self] in
             guard isOpenForCalls(), let member = membership.simulatedName as? MemberName else {
                 return finish(code: LibraryCode.state)
             }
@@ -128,8 +128,11 @@ extension SimulatedProducer {
         end(.abort)
     }
 
+    /// - Parameter isResumable: `false` for a call that returns only after the answer to its last request, even if its time
+    ///   is over by then (`rd_kafka_send_offsets_to_transaction`).
     private func begin(
-        _ name: String, within bound: Int64, reply: @escaping (KafkaError?) -> Void, _ body: () -> Void
+        _ name: String, within bound: Int64, isResumable: Bool = true, reply: @escaping (KafkaError?) -> Void,
+        _ body: () -> Void
     ) {
         if let failure { return reply(failure) }
         guard !isClosed, transaction.call == nil else {
@@ -138,9 +141,11 @@ extension SimulatedProducer {
         transaction.calls += 1
         let number = transaction.calls
         transaction.call = TransactionClient.Call(number: number, name: name, end: now + bound, reply: reply)
-        link.after(bound) { [weak self] in
-            // If the call is made again, it continues where it was.
-            if self?.transaction.call?.number == number { self?.finish(retriable: LibraryCode.timedOut) }
+        if isResumable {
+            link.after(bound) { [weak self] in
+                // If the call is made again, it continues where it was.
+                if self?.transaction.call?.number == number { self?.finish(retriable: LibraryCode.timedOut) }
+            }
         }
         body()
     }
@@ -199,6 +204,14 @@ extension SimulatedProducer {
             let known = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: what)
             fail(KafkaError(.fatal, code: known.code, known.description))
         }
+    }
+
+    /// Ends a call whose time was over before its last answer: the transaction can only be aborted. The coordinator may have
+    /// received a request without an answer.
+    private func tooLate() {
+        transaction.isKnownToCoordinator = true
+        failTransaction(LibraryCode.timedOut, needsNewEpoch: false)
+        finish(transaction.problem)
     }
 
     private func abortable(_ code: ErrorCode, needsNewEpoch: Bool = false) {
@@ -302,13 +315,14 @@ extension SimulatedProducer {
             { $2($0.addOffsetsToTxn(request, at: $1)) }
         ) {
             [weak self] result in
-            guard let self, transaction.call != nil else { return }
+            guard let self, let call = transaction.call else { return }
+            if case .success = result { transaction.isKnownToCoordinator = true }
             switch result {
-            case .success:
-                transaction.isKnownToCoordinator = true
-                commit(offsets, group: group, as: member)
-            case .failure(let failure) where failure.mayPass:
+            case .success where now < call.end: commit(offsets, group: group, as: member)
+            case .failure(let failure) where failure.mayPass && now < call.end:
                 again { [weak self] in self?.addOffsets(offsets, group: group, as: member) }
+            case .success: tooLate()
+            case .failure(let failure) where failure.mayPass: tooLate()
             case .failure(.code(let code)):
                 switch code {
                 case .groupAuthorizationFailed: abortable(code)
@@ -327,11 +341,12 @@ extension SimulatedProducer {
             .group(group), .txnOffsetCommit, error: { (answer: OffsetCommitResponse) in answer.error },
             { $2($0.txnOffsetCommit(request, at: $1)) }
         ) { [weak self] result in
-            guard let self, transaction.call != nil else { return }
+            guard let self, let call = transaction.call else { return }
             if dropsAnswer() { return leaveUnanswered() }
             switch result {
             case .success: finish(nil)
             case .failure(let failure) where failure.mayPass || failure == .code(.unknownTopicOrPartition):
+                guard now < call.end else { return tooLate() }
                 again { [weak self] in self?.commit(offsets, group: group, as: member) }
             case .failure(.code(let code)):
                 switch code {

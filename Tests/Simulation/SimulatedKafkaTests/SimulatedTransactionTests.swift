@@ -238,6 +238,35 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a"])
     }
 
+    /// Otherwise the late answer could end the next call. librdkafka: `rd_kafka_send_offsets_to_transaction`.
+    @Test func `Offsets without an answer in time can only be followed by an abort`() throws {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        fixture.pass(.seconds(3))
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        fixture.pass(.seconds(1))
+        let membership = try #require(consumer.membership)
+        fixture.network.fate = { message in
+            .init(
+                requestDelay: .milliseconds(1),
+                answerDelay: message.kind == .addOffsetsToTxn ? .seconds(32) : .milliseconds(1))
+        }
+        let late = sendOffsets(5, as: membership, by: producer, in: fixture)
+        #expect(late?.kind == .abortable)
+        #expect(late?.code == -185)
+        fixture.network.fate = { _ in .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1)) }
+        #expect(abort(producer, in: fixture) == nil)
+
+        #expect(producer.beginTransaction() == nil)
+        write("b", by: producer)
+        #expect(sendOffsets(6, as: membership, by: producer, in: fixture) == nil)
+        #expect(commit(producer, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["b"])
+    }
+
     /// A second request could arrive late and end the next transaction. librdkafka: `rd_kafka_txn_op_abort_transaction`.
     @Test func `An abort that is called again sends no second request`() {
         let fixture = ClientFixture()
