@@ -184,6 +184,7 @@ private actor BenchmarkSource: RequestSource {
     func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
 
     func partitionCount(of topic: String) async -> Int? { 1 }
+    func existingTopics() async -> Set<String>? { nil }
     func close(within bound: Duration) async {}
 }
 

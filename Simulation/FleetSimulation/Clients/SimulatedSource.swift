@@ -177,6 +177,9 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         await answer { reply in self.consumer.partitionCount(of: topic, reply: reply) }
     }
 
+    /// A simulated worker does not look for missing topics when it starts.
+    func existingTopics() async -> Set<String>? { nil }
+
     func diagnosis(of topic: String) async -> TopicDiagnosis {
         consumer.brokersAreDown ? .noBrokerAnswers : .complete
     }

@@ -118,6 +118,13 @@ extension KafkaConsumer {
         return await client.partitionCount(of: topic)
     }
 
+    /// Fetches the names of all topics that this user may describe. Creates none.
+    /// - Returns: `nil` if no broker answers within 2 seconds.
+    package func existingTopics() async -> Set<String>? {
+        guard !isClosed, let cluster = try? await client.cluster(within: .seconds(2)) else { return nil }
+        return Set(cluster.topics.keys)
+    }
+
     /// Asks the brokers whether a topic is usable, within 2 seconds.
     public func diagnosis(of topic: String) async -> TopicDiagnosis {
         guard !isClosed else { return .noBrokerAnswers }

@@ -22,7 +22,8 @@ public final class TopicReader: Sendable {
         /// oldest remaining one.
         case whatIsThere
         /// Reads every record in order, including those of open or aborted transactions. If the next record was
-        /// deleted, or the topic ends before it, `news` throws `recordsMissing`.
+        /// deleted, or the topic ends before it, `news` throws `recordsMissing`. Brokers send each record at once,
+        /// whatever the user's properties ask of a fetch.
         case everyRecord
     }
 
@@ -52,6 +53,7 @@ public final class TopicReader: Sendable {
         var own = ["enable.partition.eof": "true", "auto.offset.reset": "earliest"]
         if mode == .everyRecord {
             (own["auto.offset.reset"], own["isolation.level"]) = ("error", "read_uncommitted")
+            (own["fetch.min.bytes"], own["fetch.wait.max.ms"]) = ("1", "100")
         }
         client = try ClientHandle(toolFor: configuration, setting: own, log: log)
     }

@@ -1,5 +1,7 @@
 import EventLoop
+import InMemoryLogging
 import KafkaTestSupport
+import Logging
 import TestSupport
 import Testing
 
@@ -45,6 +47,27 @@ struct GroupAdminTests {
         let missing = fixture.broker.name("missing")
         #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
         #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
+    }
+
+    /// librdkafka's threads visit each partition of each topic that a client has named, in every pass.
+    @Test func `A consumer that looks for all topics visits the partitions of none`() async throws {
+        let fixture = try KafkaFixture(others: ["others": 48])
+        var notebook = InMemoryLogHandler()
+        notebook.logLevel = .trace
+        let consumer = try fixture.consumer(notebook: notebook) { $0.properties["debug"] = "topic" }
+        let other = fixture.broker.name("others")
+        func isNamed() -> Bool {
+            notebook.entries.contains { "\($0.metadata["line"] ?? "")".hasSuffix("New local topic: \(other)") }
+        }
+
+        let topics = try #require(await consumer.existingTopics())
+        #expect(topics.isSuperset(of: [fixture.topic, other]))
+        #expect(!topics.contains(fixture.broker.name("missing")))
+        #expect(!isNamed())
+
+        // A query by name is the counterexample.
+        #expect(await consumer.partitionCount(of: other) == 48)
+        #expect(isNamed())
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers describe groups"))

@@ -100,10 +100,10 @@ struct WorkerLaneTests {
     @Test func `Unknown topics are named`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
-        await fixture.source.change { $0.unknownTopics = ["results", "dead-letters"] }
+        await fixture.source.change { $0.existing = ["requests", "errors", "others"] }
         #expect(await fixture.lane.missingTopics() == ["results", "dead-letters"])
 
-        await fixture.source.setPartitionCount(nil)
+        await fixture.source.change { $0.existing = nil }
         #expect(await fixture.lane.missingTopics().isEmpty, "no broker answers, which says nothing about topics")
         await fixture.lane.drain()
         try await fixture.lane.run()

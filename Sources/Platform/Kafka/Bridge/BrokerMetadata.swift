@@ -6,7 +6,8 @@ struct BrokerMetadata: ~Copyable {
 
     /// Asks the brokers, and blocks the thread until one has answered.
     /// - Parameter topic: `nil` for all topics that this user may see. Brokers that create topics automatically create a
-    ///   missing one that is named.
+    ///   missing one that is named. From then on, the client visits all partitions of a named topic in each pass of its
+    ///   threads, so a client should name only topics that it reads or writes.
     /// - Throws: `unreachable` if no broker answers in time.
     init(of topic: String?, from client: OpaquePointer, milliseconds: Int32) throws(KafkaError) {
         let what = topic.map { "look up topic \($0)" } ?? "look up the topics"

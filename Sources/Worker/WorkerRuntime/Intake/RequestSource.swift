@@ -65,6 +65,9 @@ package protocol RequestSource: Sendable {
     /// Returns the number of partitions of a topic; `nil` until a broker has reported it.
     func partitionCount(of topic: String) async -> Int?
 
+    /// Returns the names of all topics that the worker may describe; `nil` if no broker answers within 2 s.
+    func existingTopics() async -> Set<String>?
+
     /// Asks the brokers for the state of a topic. Takes at most 2 s.
     func diagnosis(of topic: String) async -> TopicDiagnosis
 

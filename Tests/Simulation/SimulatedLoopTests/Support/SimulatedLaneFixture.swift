@@ -135,6 +135,7 @@ actor HarnessSource: RequestSource {
     nonisolated var failure: KafkaError? { nil }
     func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
     func partitionCount(of topic: String) async -> Int? { 1 }
+    func existingTopics() async -> Set<String>? { nil }
     func close(within bound: Duration) async {}
 }
 

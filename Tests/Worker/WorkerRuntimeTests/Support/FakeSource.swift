@@ -25,8 +25,8 @@ actor FakeSource: RequestSource {
     var dropsMetadata = false
     /// The brokers' partition count of the topic; `nil`: no answer.
     private var knownPartitionCount: Int? = 4
-    /// The topics that the brokers do not know.
-    var unknownTopics: Set<String> = []
+    /// All topics; `nil`: no broker answers.
+    var existing: Set<String>?
     /// The brokers' diagnosis of a topic without delivery reports.
     var diagnosis = TopicDiagnosis.complete
     /// Called after the group is left.
@@ -277,8 +277,10 @@ actor FakeSource: RequestSource {
 
     func partitionCount(of topic: String) -> Int? {
         partitionCountQuestions += 1
-        return unknownTopics.contains(topic) ? nil : knownPartitionCount
+        return knownPartitionCount
     }
+
+    func existingTopics() -> Set<String>? { existing }
 
     func diagnosis(of topic: String) -> TopicDiagnosis { diagnosis }
 
