@@ -244,7 +244,7 @@ final class SharedCall {
     var isWanted: Bool { present > 0 }
 
     /// True once the provider was called for it, so that a longer wait for the answer costs no further call.
-    var isBilled: Bool { query.context?.hasCalled ?? true }
+    var isBilled: Bool { cost.attempts > 0 }
 }
 
 extension ProviderSearch {

@@ -54,13 +54,16 @@ public struct SearchReport: Sendable, Hashable {
     public var triedProviders: [ProviderID]
     public var upstream: Duration
     public var attempts: Int
+    /// The number of those attempts that were given up, and are counted as wasted.
+    public var givenUp: Int
 
     public init(
         result: Result<ProviderAnswer, SearchError>, provider: ProviderID? = nil, triedProviders: [ProviderID] = [],
-        upstream: Duration = .zero, attempts: Int = 0
+        upstream: Duration = .zero, attempts: Int = 0, givenUp: Int = 0
     ) {
         self.result = result
         self.provider = provider
-        (self.triedProviders, self.upstream, self.attempts) = (triedProviders, upstream, attempts)
+        (self.triedProviders, self.upstream) = (triedProviders, upstream)
+        (self.attempts, self.givenUp) = (attempts, givenUp)
     }
 }

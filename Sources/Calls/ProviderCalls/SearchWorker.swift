@@ -84,7 +84,7 @@ public final class SearchWorker: SearchExecutor {
         search.query = nil
         var report = SearchReport(
             result: result, provider: search.tried.last, triedProviders: search.tried, upstream: search.spent.upstream,
-            attempts: search.spent.attempts)
+            attempts: search.spent.attempts, givenUp: search.spent.givenUp)
         search.end(with: &report)
     }
 

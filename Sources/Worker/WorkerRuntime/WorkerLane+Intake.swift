@@ -57,7 +57,7 @@ extension WorkerLane {
     }
 
     /// False while `waitUntilRequestsMayBegin` would wait.
-    private func requestsMayBegin(isAlone: Bool = false) -> Bool {
+    func requestsMayBegin(isAlone: Bool = false) -> Bool {
         isOpen && !carefulIntake.mustWait(isAlone: isAlone)
     }
 

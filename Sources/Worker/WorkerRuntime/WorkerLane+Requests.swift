@@ -48,7 +48,7 @@ extension WorkerLane {
     private func startBehindDeadLetters() async {
         guard let request = suspended.behindDeadLetters.popFirst() else { return }
         await request.partition.waitForDeadLetters(before: request)
-        guard request.fate != .abandoned else { return partitions.drop(request, calls: 0) }
+        guard request.fate != .abandoned else { return partitions.drop(request, wasted: 0) }
         gate.returnToFlight()
         search(for: request)
     }
@@ -94,7 +94,7 @@ extension WorkerLane {
         if keepsPermit(request) { gate.leaveFlight() }
         if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
         guard request.fate != .abandoned, state.failure == nil else {
-            return partitions.drop(request, calls: outcome.calls)
+            return partitions.drop(request, wasted: outcome.callsToWaste)
         }
 
         delivery.outcomes.deliver(outcome, of: request)

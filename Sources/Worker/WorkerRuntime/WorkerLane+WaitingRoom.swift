@@ -12,7 +12,7 @@ extension WorkerLane {
         let room = waitingRoom
         room?.configuredProviders = runner.configuredProviders
         gate.onRoom = { [weak room] in room?.noteChange() }
-        partitions.onDeadLetter = { [weak room] in room?.noteDeadLetter(of: $0) }
+        partitions.onRelease = { [weak room] in room?.release(of: $0) }
         room?.calls.onShorterLine { [weak self] in self?.assumeIsolated { $0.waitingRoom?.noteChange() } }
         Task(executorPreference: loop) { await self.serveWaitingRoom() }
 
@@ -95,12 +95,12 @@ extension WorkerLane {
         guard let room = waitingRoom else { return }
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
-            while state.isRunning, delivery.outcomes.acceptsRequests, !carefulIntake.runsAlone,
+            while requestsMayBegin(),
                 suspended.behindNotes.count < 2 * CarefulIntake.largestStepFromRoom,
                 let request = room.next(behind: suspended.behindNotes.count)
             {
-                if request.decoded != nil, request.partition.awaitsDeadLetter(before: request.slot) {
-                    room.enterBehindDeadLetters(request)
+                if request.decoded != nil, request.partition.holdsBack(request.slot) {
+                    room.holdBack(request)
                 } else if request.partition.commits.isWatched {
                     beginOnceNoted(request)
                 } else {
@@ -109,8 +109,8 @@ extension WorkerLane {
                 // Other jobs run between two requests, because each may make an HTTP call.
                 await Task.yield()
             }
-            if carefulIntake.runsAlone { continue }
             room.publishCounts()
+            if !requestsMayBegin() { continue }
             gate.watchWindow()
             await room.waitForChange { !state.isRunning }
         }

@@ -59,6 +59,7 @@ struct AttemptTimeTests {
             #expect(isSuccess(report))
             #expect(report.provider == .googlePlaces)
             #expect(report.triedProviders == [.hotpepper, .googlePlaces])
+            #expect((report.attempts, report.givenUp) == (2, 1))
         }
         #expect(healthy.calls == 6)
         #expect(wasted.count == 6, "each call that was given up is counted")

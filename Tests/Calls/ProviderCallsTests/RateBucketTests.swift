@@ -48,6 +48,15 @@ struct RateBucketTests {
 
     // MARK: - Rate
 
+    /// A loop may ask for one limit after it has not counted another one for long.
+    @Test func `A forecast counts the tokens that have come`() {
+        let start = Instant.now
+        var bucket = RateBucket(limit: RateLimit(perSecond: 0.2), share: 1, at: start)
+        bucket.take()
+        #expect(bucket.wait(behind: 0, at: start) == .seconds(5))
+        #expect(bucket.wait(behind: 0, at: start + .seconds(30)) == .zero)
+    }
+
     static let limits: [(rate: Double, burst: Double)] = [
         (1, 1), (10, 1), (10, 20), (100, 1), (100, 10), (333, 33), (500, 1), (0.5, 1),
     ]

@@ -28,6 +28,10 @@ struct SingleFlightTests {
         private var (told, timer) = (0, 0)
         var allFail = false
         var allExpire = false
+        /// True if calls wait for their grant, and make no HTTP call before their end.
+        var allWait = false
+        /// The number of calls that were made more urgent.
+        var promoted = 0
         /// Called with the name of each member whose result is reported.
         var onTold: (String) -> Void = { _ in }
         /// The context in which all requests record their calls.
@@ -57,14 +61,15 @@ struct SingleFlightTests {
                     endings[name] = ending(of: member, in: call)
                     at[name] = time.elapsed
                     onTold(name)
-                })
+                },
+                onMoreUrgent: { [self] _ in promoted += 1 })
         }
 
         var statistics: SingleFlight.Statistics { flight?.statistics ?? SingleFlight.Statistics() }
 
         func ask(
             _ name: String, _ key: String = "key", within patience: Duration = .seconds(5), usefulFor: Duration? = nil,
-            _ options: SearchOptions = SearchOptions()
+            _ options: SearchOptions = SearchOptions(), of context: RequestContext? = nil
         ) {
             guard let flight else { return }
             var request = SearchRequest(requestID: "r", keyword: key)
@@ -73,7 +78,7 @@ struct SingleFlightTests {
             let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
             let search = ProviderSearch(
                 request, at: [service], by: worker, before: Deadline(time.now + patience), lifetime: lifetime,
-                context: context, then: { _ in })
+                context: context ?? self.context, then: { _ in })
             let query = ProviderQuery(of: search, to: service, hasAlternative: false, at: time.now)
             members[name] = query
             flight.join(query)
@@ -96,7 +101,9 @@ struct SingleFlightTests {
 
         private func result(of call: SharedCall) async -> ProviderQuery.Result {
             calls += 1
-            call.cost.attempts = calls
+            let number = calls
+            if !allWait { call.cost.attempts = number }
+            defer { call.cost.attempts = number }
             let deadline = call.deadline
             await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
             if Task.isCancelled { cancelledCalls += 1 }
@@ -219,6 +226,7 @@ struct SingleFlightTests {
     /// No call is made for an expired request, so it does not wait for a call that another request has not made yet.
     @Test func `A member leaves at the end of its lifetime unless the call is made`() {
         world { time, callers in
+            callers.allWait = true
             callers.ask("a")
             callers.ask("over", usefulFor: .milliseconds(400))
             time.run(for: .seconds(5))
@@ -228,10 +236,19 @@ struct SingleFlightTests {
         }
         world { time, callers in
             callers.ask("a")
-            callers.context.noteCall(at: time.now)
             callers.ask("over", usefulFor: .milliseconds(400))
             time.run(for: .seconds(5))
             #expect(callers.endings["over"] == .value(1, isShared: true))
+        }
+    }
+
+    /// Its request may have called another provider before.
+    @Test(arguments: [true, false]) func `A batch call that an interactive request joins becomes urgent`(isMade: Bool) {
+        world { time, callers in
+            callers.allWait = !isMade
+            callers.ask("batch", of: RequestContext(since: time.now, flow: Flow(.batch)))
+            callers.ask("urgent", of: RequestContext(since: time.now, flow: Flow(.interactive)))
+            #expect(callers.promoted == 1)
         }
     }
 

@@ -259,7 +259,8 @@ final class ProviderQueue {
             return
         }
         // A token that is available already does not help a call that lacks another resource.
-        let token = limits.buckets.compactMap { $0.nextToken(at: now).flatMap { $0 > now ? $0 : nil } }.min()
+        let tokens = limits.buckets.indices.compactMap { limits.buckets[$0].nextToken(at: now) }
+        let token = tokens.filter { $0 > now }.min()
         let rest = now + Self.longestRest
         setAlarm(at: hasMore || !reviewed.isEmpty ? now : min(rest, token ?? rest))
     }

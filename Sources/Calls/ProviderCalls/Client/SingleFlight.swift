@@ -93,10 +93,7 @@ final class SingleFlight {
     /// A call serves all its members, so it is as urgent as the most urgent one.
     @inline(never)
     private func noteUrgency(of query: ProviderQuery, for call: SharedCall) {
-        guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isBilled else {
-            return
-        }
-        onMoreUrgent(call.query)
+        if query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch { onMoreUrgent(call.query) }
     }
 
     private func setTimers(of query: ProviderQuery, in call: SharedCall) {

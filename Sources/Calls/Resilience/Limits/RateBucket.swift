@@ -112,18 +112,19 @@ public struct RateBucket {
     public func supply(within seconds: Double) -> Double { limit == nil ? .infinity : tokens + rate * seconds }
 
     /// Returns the time until the token of a call behind this many others; `nil` if the share never provides one.
-    public func wait(behind others: Double, at now: Instant) -> Duration? {
+    public mutating func wait(behind others: Double, at now: Instant) -> Duration? {
         wait(behind: others, atRate: max(rate, prospectiveRate), at: now)
     }
 
     /// Returns the time at which the next token is available; `nil` if that is after the share's end.
-    public func nextToken(at now: Instant) -> Instant? {
+    public mutating func nextToken(at now: Instant) -> Instant? {
         guard let wait = wait(behind: 0, atRate: rate, at: now) else { return nil }
         let due = now + wait
         return shareEnd.map { due < $0 } ?? true ? due : nil
     }
 
-    private func wait(behind others: Double, atRate rate: Double, at now: Instant) -> Duration? {
+    private mutating func wait(behind others: Double, atRate rate: Double, at now: Instant) -> Duration? {
+        count(until: now)
         let paused = max(.zero, now.duration(to: countedUntil))
         guard limit != nil else { return paused }
         let missing = others + 1 - tokens

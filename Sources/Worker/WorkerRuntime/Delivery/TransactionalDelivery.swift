@@ -134,7 +134,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     func forget(_ partition: OwnedPartition) {
         let forgotten = ready.removeAll(of: partition)
         for entry in forgotten {
-            meters.calls.countWasted(entry.outcome.calls)
+            meters.calls.countWasted(entry.outcome.callsToWaste)
             settle(entry, isDelivered: false)
         }
         if !forgotten.isEmpty { wake() }

@@ -1,5 +1,6 @@
 internal import Basics
 internal import EventLoop
+internal import LocationSearch
 
 /// The limit of a lane's in-flight requests: as few as keep its loop busy, and at most the configured number.
 ///
@@ -10,6 +11,9 @@ struct InFlightWindow {
     static let period = Duration.milliseconds(50)
     /// A smaller limit gains nothing: requests become no cheaper, and each pass of the loop serves fewer of them.
     static let least = 64
+
+    /// One part in this many is reserved for interactive requests.
+    private static let interactivePart = 8
 
     private var most: Int
     private(set) var limit: Int
@@ -24,6 +28,14 @@ struct InFlightWindow {
         rest = LoopRest(every: Self.period, asleep: asleep, at: now)
     }
 
+    /// Returns the limit for requests of a class.
+    func limit(for requestClass: RequestClass) -> Int {
+        requestClass == .batch ? limit - limit / Self.interactivePart : limit
+    }
+
+    /// Returns whether batch requests, or all, may be held back.
+    func isFull(inFlight: Int) -> Bool { inFlight >= limit(for: .batch) }
+
     /// Changes the largest allowed limit, to at least 1.
     mutating func setMost(_ most: Int) {
         self.most = most
@@ -33,13 +45,13 @@ struct InFlightWindow {
     /// Adapts the limit to the idle time of the loop, once per period.
     /// - Parameter asleep: the loop's total idle time since it started.
     mutating func adapt(inFlight: Int, asleep: Duration, at now: Instant) {
-        if inFlight >= limit, !wasFull {
+        if isFull(inFlight: inFlight), !wasFull {
             // Idle time while there was room does not show whether more requests would help.
             wasFull = true
             rest = LoopRest(every: Self.period, asleep: asleep, at: now)
         }
         guard let share = rest.share(asleep: asleep, at: now) else { return }
-        defer { wasFull = inFlight >= limit }
+        defer { wasFull = isFull(inFlight: inFlight) }
         if share > 0.04 {
             if wasFull { limit = min(most, 2 * limit) }
         } else if share < 0.01 {

@@ -117,15 +117,14 @@ final class IntakeGate {
         }
     }
 
-    /// One part in this many of the permits, and of the bytes for outcomes, is reserved for interactive requests. They
+    /// One part in this many of the bytes for outcomes is reserved for interactive requests, as a part of the window is. They
     /// then need not wait for one of many batch requests to finish.
     private static let interactivePart = 8
 
     /// Returns whether a request of the class may begin now.
     /// - Parameter others: the number of requests that are about to begin before it.
     func hasPlace(for requestClass: RequestClass, behind others: Int = 0) -> Bool {
-        let reserved = requestClass == .batch ? window.limit / Self.interactivePart : 0
-        return hasRoomForOutcome(of: requestClass) && window.limit - inFlight - others > reserved
+        hasRoomForOutcome(of: requestClass) && inFlight + others < window.limit(for: requestClass)
     }
 
     /// Returns whether there is room for the outcome of a request of the class. A request without a call needs nothing
@@ -140,7 +139,7 @@ final class IntakeGate {
 
     /// Adapts a full window after its period, because it may grow although no request finishes meanwhile.
     func watchWindow() {
-        guard inFlight >= window.limit, window.limit < limits.inFlight, windowTimer == nil else { return }
+        guard window.isFull(inFlight: inFlight), window.limit < limits.inFlight, windowTimer == nil else { return }
 
         windowTimer = loop.schedule(at: loop.now + InFlightWindow.period) { [weak self] in
             guard let self else { return }

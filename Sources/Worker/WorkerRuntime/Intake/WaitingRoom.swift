@@ -22,13 +22,12 @@ internal import Resilience
 ///
 /// Confined to its lane; not `Sendable`.
 final class WaitingRoom {
-    private typealias Queue = WaitingQueue<RequestInProgress>
+    typealias Queue = WaitingQueue<RequestInProgress>
 
-    /// The waiting requests of one partition.
     private struct OfPartition {
         var requests: [OffsetTracker.Slot: RequestInProgress] = [:]
-        /// The requests that wait for dead letters of earlier records; `nil` before the first.
-        var behindDeadLetters: Queue?
+        /// The requests that are held back: see `OwnedPartition.holdsBack`. `nil` before the first.
+        var heldBack: Queue?
         /// The bytes of memory of these requests.
         var bytes = 0
     }
@@ -76,9 +75,8 @@ final class WaitingRoom {
     // MARK: - Adding
 
     /// Adds a request. `next` returns it when it may begin.
-    /// - Parameters:
-    ///   - lines: the lines of the providers that it may call, preferred first; empty for a request that needs no call.
-    ///   - time: the longest wait; `nil`: unlimited.
+    /// - Parameter lines: the lines of its providers, preferred first; empty for a request that needs no call.
+    /// - Parameter time: the longest wait; `nil`: unlimited.
     func enter(_ request: RequestInProgress, for lines: [CallLine], atMost time: Duration?) {
         enter(request, in: queue(for: lines), until: isOrdered ? nil : time.map { loop.now + $0 })
     }
@@ -111,21 +109,21 @@ final class WaitingRoom {
         if remove(request) { enter(request, for: [], atMost: nil) }
     }
 
-    /// Makes a request that `next` has returned wait until the dead letters of earlier records are written. If it began, it
-    /// would count among the open requests meanwhile, and leave other partitions no room.
-    func enterBehindDeadLetters(_ request: RequestInProgress) {
+    /// Makes a request that `next` has returned wait while its partition holds it back. If it began and waited for a dead
+    /// letter, it would count among the open requests meanwhile, and leave other partitions no room.
+    func holdBack(_ request: RequestInProgress) {
         guard let place = request.wait.place else { return }
         let id = ObjectIdentifier(request.partition)
-        let queue = ofPartition[id]?.behindDeadLetters ?? Queue([], isForAll: false, terms)
+        let queue = ofPartition[id]?.heldBack ?? Queue([], isForAll: false, terms)
         enter(request, in: queue, until: place.end, former: (place.queue, place.ticket))
-        ofPartition[id]?.behindDeadLetters = queue
+        ofPartition[id]?.heldBack = queue
     }
 
-    /// Returns requests to their places in their former queues after a dead letter of their partition was written.
-    func noteDeadLetter(of partition: OwnedPartition) {
-        guard let queue = ofPartition[ObjectIdentifier(partition)]?.behindDeadLetters else { return }
+    /// Returns requests that are not held back any more to their places in their former queues.
+    func release(of partition: OwnedPartition) {
+        guard let queue = ofPartition[ObjectIdentifier(partition)]?.heldBack else { return }
         var free: [RequestInProgress] = []
-        queue.requests.forEach { if !partition.awaitsDeadLetter(before: $0.slot) { free.append($0) } }
+        queue.requests.forEach { if !partition.holdsBack($0.slot) { free.append($0) } }
         for request in free.reversed() {
             guard let place = request.wait.place, let former = place.former, remove(request) else { continue }
             enter(request, in: former.queue, at: former.ticket, until: place.end)
@@ -187,11 +185,11 @@ final class WaitingRoom {
 
     /// Returns the oldest unfinished request of a partition, if it waits here.
     private func oldestIfWaiting(of partition: OwnedPartition) -> RequestInProgress? {
-        partition.commits.tracker.oldestSlot.flatMap { ofPartition[ObjectIdentifier(partition)]?.requests[$0] }
+        guard let oldest = partition.commits.tracker.oldestSlot, !partition.holdsBack(oldest) else { return nil }
+        return ofPartition[ObjectIdentifier(partition)]?.requests[oldest]
     }
 
-    /// Removes a request before it may begin.
-    /// - Returns: false if the request does not wait.
+    /// Removes a request before it may begin. Returns false if the request does not wait.
     @discardableResult
     func remove(_ request: RequestInProgress) -> Bool {
         guard let place = request.wait.place, place.queue.requests.remove(place.ticket) != nil else { return false }
@@ -248,8 +246,7 @@ final class WaitingRoom {
         change.signal()
     }
 
-    /// Waits until something has changed since the last call.
-    /// - Parameter isOver: true once no request may begin.
+    /// Waits until something has changed since the last call, or no request may begin any more.
     func waitForChange(unless isOver: () -> Bool) async {
         while !isChanged, !isOver() {
             await suspend(unless: isChanged || isOver()) { change.add($0) }
@@ -259,7 +256,10 @@ final class WaitingRoom {
 
     // MARK: - Status
 
-    /// Estimates how long a new request would wait, from the providers' rate limits; `nil` if a provider has none.
+    /// The queues of requests that their partitions hold back.
+    var heldBack: [Queue] { ofPartition.values.compactMap(\.heldBack) }
+
+    /// Estimates the wait of a new request from the providers' rate limits; `nil` if a provider has none.
     func expectedWait(of flow: Flow, for lines: [CallLine]) -> Duration? {
         let paces = lines.map { calls.pace(of: $0) }
         guard !paces.contains(nil), let pace = paces.compactMap({ $0 }).max(), pace > 0 else { return nil }
@@ -278,9 +278,9 @@ final class WaitingRoom {
         calls.noteWaiting(waiting)
     }
 
-    /// The waiting requests by flow. A flow with requests for several lists of providers has an entry for each list.
+    /// The waiting requests by flow. A flow has an entry for each list of providers, and for each queue of `heldBack`.
     func waiting(at now: Instant) -> [LaneStatus.WaitingFlow] {
-        queues.flatMap { queue in
+        (queues + heldBack).flatMap { queue in
             RequestClass.allCases.flatMap { requestClass in
                 queue.requests.tenants(of: requestClass).map { tenant, count, first in
                     LaneStatus.WaitingFlow(

@@ -197,7 +197,7 @@ struct OffsetTracker {
 
     /// Returns the progress of the partition once some more records are delivered.
     /// - Parameters:
-    ///   - records: the records to count as delivered, in addition to those that are.
+    ///   - records: the ready records to count as delivered, in addition to those that are.
     ///   - base: the offset to return if nothing is delivered. `nil`: nothing is returned then.
     func progress(with records: Set<Slot> = [], from base: Int64? = nil) -> Progress? {
         var (next, firstOpen): (Int64?, Int64?) = (frontier, nil)
@@ -212,7 +212,7 @@ struct OffsetTracker {
         }
 
         for record in open {
-            if !records.isEmpty, records.contains(record.slot) {
+            if record.isReady, records.contains(record.slot) {
                 add(DoneRun(first: record.offset, end: record.offset + 1))
             } else {
                 firstOpen = firstOpen ?? record.offset

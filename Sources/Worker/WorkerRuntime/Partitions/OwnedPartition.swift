@@ -38,7 +38,10 @@ final class OwnedPartition {
     /// True once the partition is being revoked: its next owner processes the records that were read and not taken.
     var isLeaving = false
     /// True once the assignment has ended.
-    var hasEnded = false
+    var hasEnded = false {
+        // Requests refer to their partition. Those that never began would remain in memory with it.
+        didSet { sessions = SessionSearches() }
+    }
     /// The newest search of each session.
     var sessions = SessionSearches()
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
@@ -130,6 +133,12 @@ final class OwnedPartition {
 
     func awaitsDeadLetter(before slot: OffsetTracker.Slot) -> Bool {
         !pendingDeadLetters.isEmpty && pendingDeadLetters.contains { $0 < slot }
+    }
+
+    /// True while a request that has waited must not begin: a crash would repeat its call, because its offset could not be
+    /// committed.
+    func holdsBack(_ slot: OffsetTracker.Slot) -> Bool {
+        pauseReasons.contains(.commit) || awaitsDeadLetter(before: slot)
     }
 
     /// Returns once the dead letters of all earlier records are written, or the request is abandoned.

@@ -24,8 +24,8 @@ final class PartitionTable {
     /// True after a fatal failure: no wait continues.
     private(set) var isAbandoned = false
     private var hasPassedOver = false
-    /// Called when a dead letter of a partition has been written.
-    var onDeadLetter: ((OwnedPartition) -> Void)?
+    /// Called when a partition may hold back fewer requests.
+    var onRelease: ((OwnedPartition) -> Void)?
 
     /// The settings of every request.
     private struct StandardRequest {
@@ -160,8 +160,13 @@ final class PartitionTable {
     /// the uncommitted work and its costs.
     func noteRefusedCommits(_ refused: [AssignedPartition: KafkaError]) {
         for partition in partitions.values {
-            guard let reason = refused[partition.id] else { pauses.resume(partition, from: .commit); continue }
-            if !partition.pauseReasons.contains(.commit) {
+            let wasRefused = partition.pauseReasons.contains(.commit)
+            guard let reason = refused[partition.id] else {
+                pauses.resume(partition, from: .commit)
+                if wasRefused { onRelease?(partition) }
+                continue
+            }
+            if !wasRefused {
                 log.error(
                     "offsets of a partition cannot be committed: the partition is paused until they can",
                     metadata: ["partition": "\(partition.id.id)", "reason": "\(reason)"])
@@ -257,7 +262,7 @@ final class PartitionTable {
             partition.commits.tracker.markDelivered(request.slot)
             if partition.commits.tracker.span < maxSpan / 2 { pauses.resume(partition, from: .span) }
             if partition.deadLetterIsWritten(of: request.slot) {
-                onDeadLetter?(partition)
+                onRelease?(partition)
                 if !partition.hasPendingDeadLetters { pauses.resume(partition, from: .deadLetter) }
             }
         }
@@ -267,10 +272,10 @@ final class PartitionTable {
     }
 
     /// Ends a request without an outcome.
-    /// - Parameter calls: the number of provider calls made for it.
-    func drop(_ request: RequestInProgress, calls: Int) {
+    /// - Parameter wasted: the number of provider calls whose answers are not used.
+    func drop(_ request: RequestInProgress, wasted: Int) {
         request.leaveOrder()
-        meters.calls.countWasted(calls)
+        meters.calls.countWasted(wasted)
         finish(request, isDelivered: false)
     }
 

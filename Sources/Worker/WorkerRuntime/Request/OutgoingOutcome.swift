@@ -11,9 +11,14 @@ final class OutgoingOutcome: Sendable {
     let deadLetter: ProducerRecord?
     /// The number of provider calls made for the request, each of which may have been billed.
     let calls: Int
+    /// The number of calls that are wasted if the outcome is not published. Those that were given up are counted already.
+    let callsToWaste: Int
 
-    init(event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0) {
-        (self.event, self.isResult, self.deadLetter, self.calls) = (event, isResult, deadLetter, calls)
+    init(
+        event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0, givenUp: Int = 0
+    ) {
+        (self.event, self.isResult, self.deadLetter) = (event, isResult, deadLetter)
+        (self.calls, callsToWaste) = (calls, calls - givenUp)
     }
 
     var eventTopic: DeliveryStallDetector.Topic { isResult ? .results : .errors }

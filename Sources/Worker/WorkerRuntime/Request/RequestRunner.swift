@@ -217,14 +217,16 @@ final class RequestRunner {
     ) -> OutgoingOutcome {
         leaveSession(decoded.request.sessionID, request)
         if request.fate == .superseded {
-            meters.calls.countWasted(report.attempts)
+            meters.calls.countWasted(report.attempts - report.givenUp)
             return write(SearchOutcome(of: decoded.request, failedWith: .superseded), for: decoded, of: request)
         }
-        return write(interactor.outcome(of: &report, for: decoded.request), for: decoded, of: request)
+        let givenUp = report.givenUp
+        let outcome = interactor.outcome(of: &report, for: decoded.request)
+        return write(outcome, for: decoded, of: request, givenUp: givenUp)
     }
 
     private func write(
-        _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress
+        _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress, givenUp: Int = 0
     ) -> OutgoingOutcome {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
@@ -234,7 +236,8 @@ final class RequestRunner {
         let event = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: loop.wallNow,
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
-        return OutgoingOutcome(event: event, isResult: outcome.failure == nil, calls: outcome.attempts)
+        return OutgoingOutcome(
+            event: event, isResult: outcome.failure == nil, calls: outcome.attempts, givenUp: givenUp)
     }
 
     /// Ends the search span of a traced request, and begins the span for sending its outcome.

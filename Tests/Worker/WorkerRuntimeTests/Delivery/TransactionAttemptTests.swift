@@ -22,6 +22,7 @@ struct TransactionAttemptTests {
             let request = RequestInProgress(
                 record: ConsumerRecord(partition: partition.id, offset: Int64(offset)),
                 partition: partition, slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
+            partition.commits.tracker.markReady(request.slot)
             let event = ProducerRecord(topic: "results", value: Array(text.utf8))
             return ReadyOutcomes.Entry(request, OutgoingOutcome(event: event, isResult: true))
         }

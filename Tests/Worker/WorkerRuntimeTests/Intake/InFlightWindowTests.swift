@@ -1,4 +1,5 @@
 import Basics
+import LocationSearch
 import Testing
 
 @testable import WorkerRuntime
@@ -11,7 +12,8 @@ struct InFlightWindowTests {
         return parts.map { part in
             now += InFlightWindow.period
             asleep += InFlightWindow.period * part / 100
-            window.adapt(inFlight: isFull ? window.limit : window.limit - 1, asleep: asleep, at: now)
+            let inFlight = window.limit(for: .batch)
+            window.adapt(inFlight: isFull ? inFlight : inFlight - 1, asleep: asleep, at: now)
             return window.limit
         }
     }

@@ -247,7 +247,8 @@ extension LaneFixture {
     fileprivate func allWaitForDeadLetters() async throws {
         try await eventually("a dead letter is sent, and all wait for it") {
             guard await sink.handedOver.contains(where: { $0.topic == "dead-letters" }) else { return false }
-            return await lane.status.waiting.isEmpty
+            let waiting = await lane.status.waiting.reduce(0) { $0 + $1.count }
+            return await lane.heldBack == waiting
         }
     }
 }

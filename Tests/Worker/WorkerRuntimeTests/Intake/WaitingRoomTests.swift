@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import LocationSearch
 import ProviderCalls
+import QuotaSharing
 import Synchronization
 import TestSupport
 import Testing
@@ -72,7 +73,8 @@ struct WaitingRoomTests {
             })
     }
 
-    @Test func `The window grows while no request finishes`() async throws {
+    @Test(arguments: [RequestClass.interactive, .batch])
+    func `The window grows while no request finishes`(requestClass: RequestClass) async throws {
         try await LaneFixture.run(
             calls: Lines(),
             {
@@ -82,7 +84,7 @@ struct WaitingRoomTests {
             },
             { fixture in
                 await fixture.provider.hold()
-                await fixture.source.append((0..<300).map { Self.request("\($0)", .interactive) })
+                await fixture.source.append((0..<300).map { Self.request("\($0)", requestClass) })
                 try await eventually("all have begun") { await fixture.provider.asked.count == 300 }
             })
     }
@@ -148,6 +150,60 @@ struct WaitingRoomTests {
             await revoked
             #expect(await fixture.provider.asked == ["first", "second"])
         }
+    }
+
+    @Test func `Waiting searches leave the memory with their partition`() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch, session: "s-\($0)") })
+            try await fixture.waits(count: 20)
+            let partition = try #require(await fixture.lane.weakPartition(TopicPartition("requests", 0)))
+            #expect(partition.exists)
+            async let revoked: Void = fixture.source.revoke([0])
+            try await fixture.waits(count: 0)
+            await fixture.provider.releaseAll()
+            await revoked
+            try await eventually("the partition is freed") { !partition.exists }
+        }
+    }
+
+    @Test func `Waiting requests do not begin while commits of their partition are refused`() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            try await fixture.waits(count: 20)
+            await fixture.source.refuseCommits(
+                of: "requests", with: KafkaError(.authentication, code: 29, "not allowed"))
+            await fixture.provider.release(1)
+            try await eventually("the partition is paused") { await !fixture.source.held.isEmpty }
+            let begun = await fixture.provider.asked.count
+            await fixture.provider.releaseAll()
+            try await eventually("all that had begun have ended") { await fixture.written.count == begun }
+            #expect(await fixture.provider.asked.count == begun)
+            try await fixture.waits(count: 22 - begun)
+
+            await fixture.source.refuseCommits(of: "requests", with: nil)
+            try await fixture.isCommitted(upTo: 22)
+        }
+    }
+
+    @Test func `An order to pause intake holds waiting requests at once`() async throws {
+        try await LaneFixture.run(
+            calls: Lines(),
+            {
+                $0.concurrency = 1000
+                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+            },
+            { fixture in
+                await fixture.source.append((0..<3000).map { Self.request("\($0)", .interactive) })
+                try await eventually("some have begun") { await !fixture.provider.asked.isEmpty }
+                var paused = LaneControls()
+                paused.isIntakeOpen = false
+                await fixture.lane.apply(paused)
+                try await eventually("all that have begun have ended") { await fixture.lane.status.inFlight == 0 }
+                let begun = await fixture.provider.asked.count
+                #expect(begun < 3000)
+                await fixture.lane.apply(LaneControls())
+                try await fixture.isCommitted(upTo: 3000)
+            })
     }
 
     @Test func `The older search of a session ends while it waits`() async throws {

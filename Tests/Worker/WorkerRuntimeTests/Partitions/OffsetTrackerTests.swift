@@ -98,6 +98,7 @@ struct OffsetTrackerTests {
 
         tracker.markDelivered(slots[0])
         #expect(tracker.progress() == .init(next: 11, done: DoneSet([12..<13, 14..<21])))
+        for index in [1, 3] { tracker.markReady(slots[index]) }
         #expect(tracker.progress(with: [slots[1]]) == .init(next: 13, done: DoneSet([14..<21])))
         #expect(tracker.progress(with: [slots[1], slots[3]]) == .init(next: 21, done: DoneSet()))
     }

@@ -116,6 +116,7 @@ struct OwnedPartitionTests {
         // Every third request is open, until no more outcomes may be published.
         var waiting = requests.filter { $0.offset % 3 > 0 }[...]
         for request in requests { partition.remove(request) }
+        for request in waiting { partition.commits.tracker.markReady(request.slot) }
         while case let leaving = partition.commits.publishable(waiting.prefix(500).map(\.slot)), !leaving.isEmpty {
             for slot in leaving { partition.commits.tracker.markDelivered(slot) }
             waiting = waiting.dropFirst(leaving.count)

@@ -2,6 +2,7 @@ import EventLoop
 import Kafka
 import Logging
 import Observability
+import Resilience
 import TestSupport
 import Testing
 
@@ -159,6 +160,23 @@ struct LaneFixture: Sendable {
             await source.committed[TopicPartition("requests", partition)] == offset
         }
     }
+}
+
+/// Refers to a partition without keeping it in memory.
+struct WeakPartition: @unchecked Sendable {
+    // Safe, because tests only ask whether the partition exists.
+    private weak var partition: OwnedPartition?
+
+    init(_ partition: OwnedPartition) { self.partition = partition }
+
+    var exists: Bool { partition != nil }
+}
+
+extension WorkerLane {
+    /// The number of waiting requests that their partitions hold back.
+    var heldBack: Int { waitingRoom?.heldBack.reduce(0) { $0 + $1.requests.count } ?? 0 }
+
+    func weakPartition(_ id: TopicPartition) -> WeakPartition? { partitions[id].map(WeakPartition.init) }
 }
 
 /// Answers every request with no places, at once or when the test releases it.
