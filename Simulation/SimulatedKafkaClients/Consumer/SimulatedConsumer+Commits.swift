@@ -32,8 +32,8 @@ extension SimulatedConsumer {
 
     package func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
         for (partition, next) in offsets {
-            source(partition)?.committed = next
-            source(partition)?.uncommitted = nil
+            guard let source = source(partition) else { continue }
+            (source.committed, source.uncommitted, source.missingSince) = (next, nil, nil)
         }
     }
 
@@ -131,7 +131,7 @@ extension SimulatedConsumer {
             let source = sources[id].flatMap { commits.asked[id] == $0.partition.epoch ? $0 : nil }
             if code == .none {
                 guard let source, let confirmed = request.offsets[id] else { continue }
-                (source.committed, source.commitRefusal) = (confirmed.offset, nil)
+                (source.committed, source.commitRefusal, source.missingSince) = (confirmed.offset, nil, nil)
                 // An offset stored since then waits for the next commit.
                 if source.uncommitted.map({ OffsetToCommit($0) }) == confirmed { source.uncommitted = nil }
                 continue

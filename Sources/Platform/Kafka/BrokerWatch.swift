@@ -31,7 +31,7 @@ final class BrokerWatch {
         if error.areAllBrokersDown {
             areDown = true
             reportIfDue(at: loop.now)
-        } else if error.kind == .unreachable || error.isEndOfPartition || !isReporting {
+        } else if error.kind == .unreachable || !isReporting {
             log.debug("\(client.role)", metadata: ["reason": "\(error)"])
         } else if let leftOut = limiter.admit(error.code, at: loop.now) {
             // librdkafka repeats some errors at each attempt.

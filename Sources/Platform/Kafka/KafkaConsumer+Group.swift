@@ -34,6 +34,8 @@ extension KafkaConsumer {
         var resetLookup: Task<Void, Never>?
         /// The resets not yet reported.
         var resets: [OffsetResets.Reset] = []
+        /// The earliest time of the next report of resets; `nil` until a report has failed.
+        var nextResetReport: Instant?
         /// Answers the last rebalance. The client may not be destroyed before this task has ended.
         var answer: Task<Void, Never>?
     }

@@ -30,7 +30,7 @@ extension KafkaConsumer {
         for (partition, next) in offsets {
             guard let source = partitions.source(partition) else { continue }
             source.offsets.committed = next
-            source.offsets.uncommitted = nil
+            (source.offsets.uncommitted, source.missingSince) = (nil, nil)
         }
     }
 

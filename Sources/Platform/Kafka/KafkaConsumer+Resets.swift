@@ -1,18 +1,21 @@
+internal import Basics
+internal import EventLoop
 internal import Logging
 
 /// Reports records that were deleted before they were read, and decides how reading continues past the end of a log.
 extension KafkaConsumer {
     /// Begins to report pending offset resets, and to decide about partitions in which reading went back. If the broker
-    /// does not answer for some of them, the next call retries.
+    /// does not answer for some of them, a call at least 2 s later retries.
     func lookAtResets() {
         // Partitions of other topics are not read.
         group.resets += client.offsetResets.takeAll().filter { group.topics.contains($0.partition.topic) }
         let goneBack = partitions.inOrder.filter { $0.rewound != nil && !$0.isPaused && $0.isReadable }.map(\.partition)
-        guard !group.resets.isEmpty || !goneBack.isEmpty, group.resetLookup == nil, !isClosed else { return }
+        let isReportDue = !group.resets.isEmpty && (group.nextResetReport.map { $0 <= loop.now } ?? true)
+        guard isReportDue || !goneBack.isEmpty, group.resetLookup == nil, !isClosed else { return }
 
         group.resetLookup = Task {
             for partition in goneBack { await decide(about: partition) }
-            if !group.resets.isEmpty { await reportPendingResets() }
+            if isReportDue { await reportPendingResets() }
             group.resetLookup = nil
         }
     }
@@ -59,19 +62,39 @@ extension KafkaConsumer {
     }
 
     private func reportPendingResets() async {
-        let resets = group.resets
+        // Each topic is queried separately, so that an inaccessible topic does not delay the reports of the others.
+        let topics = Dictionary(grouping: group.resets, by: \.partition.topic)
+        group.resets = []
+        var failed: [OffsetResets.Reset] = []
+        for resets in topics.values {
+            if await !report(resets) { failed += resets }
+        }
+
+        guard !failed.isEmpty else { return }
+        group.resets = failed + group.resets
+        group.nextResetReport = loop.now + .seconds(2)
+    }
+
+    /// Reports the resets of one topic.
+    /// - Returns: `false` if a later call must report them.
+    private func report(_ resets: [OffsetResets.Reset]) async -> Bool {
         let ids = Array(Set(resets.map(\.partition)))
         do throws(KafkaError) {
             let oldest = try await client.offsets(.beginning, of: ids, within: .seconds(1))
             let ends = try await client.offsets(.end, of: ids, within: .seconds(1))
 
-            group.resets.removeFirst(resets.count)
             for reset in resets {
                 guard let next = (reset.toEnd ? ends : oldest)[reset.partition] else { continue }
                 await report(reset, next: next)
             }
+            return true
         } catch {
-            log.debug("cannot look up the position after a reset; retrying", metadata: ["reason": "\(error)"])
+            // A topic that was deleted, or may not be read, would fail again.
+            let isPermanent = error.kind == .unknownTopicOrPartition || error.kind == .authentication
+            log.log(
+                level: isPermanent ? .warning : .debug, "cannot look up which requests were deleted unread",
+                metadata: ["reason": "\(error)"])
+            return isPermanent
         }
     }
 

@@ -91,9 +91,7 @@ public actor KafkaProducer: ReadinessHandler {
         nonisolated(unsafe) let report = report
         return assumeIsolated { producer in
             producer.start()
-            guard !producer.room.isAwaited, case .success(let receipt)? = producer.offer(record) else {
-                return false
-            }
+            guard !producer.room.isAwaited, case .success(let receipt)? = producer.offer(record) else { return false }
             producer.deliveries.tell(receipt.slot, listener: report)
             return true
         }
@@ -231,7 +229,9 @@ public actor KafkaProducer: ReadinessHandler {
 
     private func take(_ report: DeliveryTable.Report, slot: Int) {
         switch report {
-        case .success: deliveries.finish(slot, report)
+        case .success:
+            brokers.noteAnswer()
+            deliveries.finish(slot, report)
         case .failure(let error): deliveries.finish(slot, .failure(brokers.explain(error)))
         }
     }

@@ -20,7 +20,7 @@ struct ConfigurationTests {
         "bootstrap.servers", "metadata.broker.list", "group.id", "group.instance.id", "enable.auto.commit",
         "auto.commit.enable", "enable.auto.offset.store", "enable.idempotence", "acks", "request.required.acks",
         "transactional.id", "delivery.report.only.error", "enabled_events", "log.queue", "enable.partition.eof",
-        "isolation.level", "test.mock.num.brokers", "rebalance_cb", "opaque",
+        "isolation.level", "test.mock.num.brokers", "rebalance_cb", "opaque", "log_level",
     ])
     func `The configuration refuses properties that guarantees depend on`(name: String) {
         let error = #expect(throws: KafkaError.self) { try consumer([name: "1"]) }

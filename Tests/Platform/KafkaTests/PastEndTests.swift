@@ -112,6 +112,26 @@ struct PastEndTests {
         #expect(try await consumer.commit()[renewed] == 2)
     }
 
+    @Test(arguments: [true, false])
+    func `An accepted commit shows that the topic exists`(isOfTransaction: Bool) async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        let consumer = try fixture.consumer()
+        try await fixture.fill(3, partition: 0, with: producer)
+        try await fixture.join(consumer)
+        let partition = try #require(try await consumer.read(3).first).partition
+        // So long ago that the partition's offsets are committed again.
+        await consumer.noteMissingTopic(since: .seconds(-60))
+
+        if isOfTransaction {
+            await consumer.noteCommitted([(partition: partition, next: 2)])
+        } else {
+            await consumer.store([(partition: partition, next: CommittedOffset(2))])
+            try await consumer.commit()
+        }
+        #expect(await !consumer.missesTopic)
+    }
+
     // MARK: - Several topics
 
     /// The partition of one of two topics no longer exists at the brokers.
@@ -162,6 +182,9 @@ extension KafkaConsumer {
             )
         }
     }
+
+    /// True if the brokers reported a topic as unknown, and have accepted no commit since.
+    fileprivate var missesTopic: Bool { partitions.inOrder.contains { $0.missingSince != nil } }
 
     fileprivate func addPartition(_ id: TopicPartition) -> AssignedPartition? { partitions.add([id]).first?.partition }
 

@@ -56,6 +56,15 @@ struct ProducerTests {
         #expect(refusals.allSatisfy { $0 == .recordTooLarge })
     }
 
+    @Test func `A delivered record ends an outage of the brokers`() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        await producer.noteOutage()
+        #expect(await producer.missesBrokers)
+        try await producer.send(fixture.record([1], partition: 0))
+        #expect(await !producer.missesBrokers)
+    }
+
     @Test func `A producer refuses a record that is too large and writes the next`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
@@ -192,4 +201,11 @@ struct ProducerTests {
         let error = await #expect(throws: KafkaError.self) { try await producer.initTransactions() }
         #expect(error?.kind == .closed)
     }
+}
+
+extension KafkaProducer {
+    /// Simulates librdkafka's event that all brokers are down.
+    fileprivate func noteOutage() { brokers.report(KafkaError(.unreachable, code: -187, "all brokers are down")) }
+
+    fileprivate var missesBrokers: Bool { brokers.areDown }
 }

@@ -11,7 +11,8 @@ enum ClientSettings {
         "auto.commit.enable", "enable.auto.offset.store", "enable.partition.eof", "isolation.level",
         "enable.idempotence", "acks",
         "request.required.acks", "transactional.id", "delivery.report.only.error", "dr_msg_cb", "enabled_events",
-        "log.queue", "opaque", "test.mock.num.brokers",
+        // Offset resets are known only from librdkafka's warnings.
+        "log.queue", "log_level", "opaque", "test.mock.num.brokers",
     ]
 
     private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name.hasSuffix("_cb") }
@@ -54,7 +55,7 @@ enum ClientSettings {
         rd_kafka_conf_set_events(settings, events)
         // Fetching a token for OAUTHBEARER is a blocking HTTP call. With a dedicated queue, a thread of librdkafka
         // makes it; otherwise the loop that serves the client's events would make it.
-        let fetchesTokens = properties["sasl.oauthbearer.method"] == "oidc"
+        let fetchesTokens = properties["sasl.oauthbearer.method"]?.lowercased() == "oidc"
         if fetchesTokens { rd_kafka_conf_enable_sasl_queue(settings, 1) }
         if let log {
             // The pointer stays valid as long as the client, because the owner of the client also holds `log`.

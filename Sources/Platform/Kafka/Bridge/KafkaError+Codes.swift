@@ -125,9 +125,6 @@ extension KafkaError {
         return cures[code].map { KafkaError(kind, code: code, "\($0) (\(description))") }
     }
 
-    /// True for librdkafka's report that a partition was read to its end.
-    var isEndOfPartition: Bool { code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue }
-
     /// Returns whether a fatal error means that another instance has taken over this client's identity.
     static func isFencing(_ code: rd_kafka_resp_err_t) -> Bool {
         kind(of: code) == .fenced || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH

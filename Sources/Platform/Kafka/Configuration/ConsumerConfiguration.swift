@@ -10,8 +10,7 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var groupInstanceID: String?
     /// `kafka.groupProtocol`: whether a member or the broker assigns the partitions.
     public var groupProtocol = GroupProtocol.classic
-    /// The interval of the client's statistics; see `KafkaConsumer.statistics`. Whole
-    /// milliseconds. `nil`: never.
+    /// The interval of the client's statistics; see `KafkaConsumer.statistics`. Whole milliseconds. `nil`: never.
     public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()

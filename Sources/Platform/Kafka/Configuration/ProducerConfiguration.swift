@@ -11,8 +11,7 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var sendsRecordsSingly = false
     /// Identifies this instance for transactions, so that its predecessor is fenced; `nil`: no transactions.
     public var transactionalID: String?
-    /// The interval of the client's statistics; see `KafkaProducer.statistics`. Whole
-    /// milliseconds. `nil`: never.
+    /// The interval of the client's statistics; see `KafkaProducer.statistics`. Whole milliseconds. `nil`: never.
     public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()

@@ -121,7 +121,7 @@ final class OffsetCommits {
             source.commitRefusal = refusal
             if refusal?.kind == .unknownTopicOrPartition { source.missingSince = loop.now }
             guard refusal == nil else { continue }
-            source.offsets.committed = asked.offset
+            (source.offsets.committed, source.missingSince) = (asked.offset, nil)
             // An offset stored since then waits for the next commit.
             if source.offsets.uncommitted == asked { source.offsets.uncommitted = nil }
         }

@@ -56,7 +56,7 @@ final class PartitionSource {
     var isPaused = false
     /// Why the brokers reject offset commits of this partition; `nil` if they do not.
     var commitRefusal: KafkaError?
-    /// When the brokers last reported that the topic does not exist; `nil` if they have not.
+    /// When the brokers last reported that the topic does not exist; `nil` if they have accepted a commit since.
     var missingSince: Instant?
 
     var offsets = GroupOffsets()

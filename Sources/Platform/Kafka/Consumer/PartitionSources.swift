@@ -39,9 +39,10 @@ final class PartitionSources {
 
         var added: [PartitionSource] = []
         for id in ids {
+            // Both sources share librdkafka's queue, so the old one must not disconnect the new one's signal.
+            if let old = source(id) { remove(old) }
             let number = takeNumber()
             guard let queue = PartitionQueue(of: id, client: client, signalledAs: number) else { continue }
-            if let old = source(id) { remove(old) }
 
             let source = PartitionSource(AssignedPartition(id, epoch: epoch), number: number, queue: queue)
             sources[number] = source
