@@ -13,7 +13,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var httpsProxy: String?
     /// `http.noProxy`: hosts that are called without a proxy, in libcurl's format (`CURLOPT_NOPROXY`).
     public var noProxy = ""
-    /// `http.caFile`: a PEM file with the trusted certificate authorities. `nil` means the system's.
+    /// `http.caFile`: a PEM file with the trusted authorities, also for an https proxy. `nil` means the system's.
     public var caFile: String?
     /// The `User-Agent` of all calls; empty for none.
     public var userAgent = "locsearch"

@@ -77,14 +77,14 @@ extension HTTPError {
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_NOTFOUND,
             CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_INVALIDCERTSTATUS,
-            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED:
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             .tls
         case CURLE_OPERATION_TIMEDOUT: progress == .connecting && !isPastDeadline ? .connect : .timeout
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             progress == .reading ? .truncated : .reset
         case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .truncated
-        // curl also reports an oversized header line as out of memory.
-        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
+        // curl also reports an oversized header line as out of memory; newer versions use CURLE_TOO_LARGE (100).
+        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, CURLcode(100): .tooLarge
         case CURLE_URL_MALFORMAT: .invalidRequest
         // Once a connection is open, curl uses this code for header lines and trailers without a colon.
         case CURLE_BAD_FUNCTION_ARGUMENT where progress == .connecting: .invalidRequest

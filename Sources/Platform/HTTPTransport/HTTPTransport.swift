@@ -113,9 +113,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         guard Self.isProcessReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
         if let transfer = freeTransfers.popLast() { return (transfer, driver) }
 
-        guard let transfer = Transfer(configuration: configuration, driver: driver) else {
-            throw Self.outOfMemory
-        }
+        guard let transfer = Transfer(configuration: configuration, driver: driver) else { throw Self.outOfMemory }
         transfers.append(transfer)
 
         // curl's limit includes the connections in use.

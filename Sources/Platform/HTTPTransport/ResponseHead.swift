@@ -26,6 +26,10 @@ struct ResponseHead {
     /// Clears the last response.
     mutating func reset() {
         (hasBegun, isComplete, size) = (false, false, 0)
+        clearFields()
+    }
+
+    private mutating func clearFields() {
         (location, retryAfter, contentType) = (nil, nil, nil)
         if keepsDate { date = nil }
     }
@@ -38,9 +42,11 @@ struct ResponseHead {
 
         switch first | 0x20 {
         case UInt8(ascii: "h"):
+            guard line.starts(with: "HTTP/".utf8) else { break }
             // An interim response (1xx) has its own head. The last head counts.
-            if line.starts(with: "HTTP/".utf8) { (hasBegun, isComplete) = (true, false) }
-        case UInt8(ascii: "\r") | 0x20, UInt8(ascii: "\n") | 0x20: isComplete = true
+            if isComplete { clearFields() }
+            (hasBegun, isComplete) = (true, false)
+        case _ where first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n"): isComplete = true
         case _ where isComplete: break  // a trailer
         case UInt8(ascii: "c"):
             if contentType == nil, let value = value(of: "content-type", in: line) { setContentType(value) }

@@ -72,7 +72,10 @@ final class Transfer {
 
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
         locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.noProxy)
-        if let caFile = configuration.caFile { locsearch_set_text(easy, CURLOPT_CAINFO, caFile) }
+        if let caFile = configuration.caFile {
+            locsearch_set_text(easy, CURLOPT_CAINFO, caFile)
+            locsearch_set_text(easy, CURLOPT_PROXY_CAINFO, caFile)
+        }
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
     }
 
@@ -151,6 +154,12 @@ final class Transfer {
         }
         if head.isTooLarge || body.isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return HTTPError(.tooLarge, "\(host): the answer is larger than \(body.limit) bytes")
+        }
+
+        // The proxy's answer to CONNECT. After a request was sent, only the code of the failure counts.
+        let proxyStatus = locsearch_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
+        if proxyStatus >= 300, sends == 0 {
+            return HTTPError(.connect, "\(host): the proxy refused the connection (status \(proxyStatus))")
         }
 
         let isConnected = locsearch_get_large(easy, CURLINFO_PRETRANSFER_TIME_T) > 0

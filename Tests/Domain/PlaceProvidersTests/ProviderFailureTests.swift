@@ -63,6 +63,8 @@ struct ProviderFailureTests {
         hotpepper("shop-search.json", .notFound, for: .photo), hotpepper("gourmet-hopeless.json", .badResponse),
         hotpepper("master-genre.json", .badResponse), hotpepper("format-forgotten.xml", .badResponse),
         hotpepper("notice.html", .upstreamUnavailable), hotpepper("notice.html", .upstreamUnavailable, status: 302),
+        hotpepper("format-forgotten-after-mark.xml", .badResponse),
+        hotpepper("notice-xhtml.html", .upstreamUnavailable),
         hotpepper("notice.html", .upstreamUnavailable, status: 503),
         hotpepper("notice.html", .upstreamRejected, status: 404),
     ]

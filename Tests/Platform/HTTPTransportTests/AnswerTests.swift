@@ -168,6 +168,19 @@ struct AnswerTests {
                     readAt: readAt, contentType: "text/html"))
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 103 Early\r\nRetry-After: 7\r\nContent-Type: text/css\r\n\r\nHTTP/1.1 200 OK\r\nLocation: /a\r\n",
+        "HTTP/1.1 200 OK\r\n-X: 1\r\n*Y: 2\r\nLocation: /a\r\n",
+    ])
+    func `The transport keeps all headers of the last head and no others`(head: String) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send(head + "Content-Length: 2\r\n\r\nok")
+        }
+        let response = try await withTransport { try await $0.get(server.url) }
+        #expect(response == HTTPResponse(status: 200, body: Array("ok".utf8), location: "/a"))
+    }
+
     @Test(arguments: [true, false])
     func `The end of a call is reported once, on the loop`(beginsOnLoop: Bool) async throws {
         let server = try RawServer { connection in

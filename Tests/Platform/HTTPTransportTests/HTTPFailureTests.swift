@@ -37,6 +37,27 @@ struct HTTPFailureTests {
         #expect(kind == .tls)
     }
 
+    @Test(arguments: [403, 407])
+    func `A call that the proxy refuses to forward fails as connect`(status: Int) async throws {
+        let proxy = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
+        }
+        let kind = try await withTransport {
+            $0.httpsProxy = proxy.url
+        } _: {
+            await $0.failure(ofGetting: "https://name.invalid")
+        }
+        #expect(kind == .connect)
+    }
+
+    /// CURLE_SSL_CLIENTCERT and CURLE_TOO_LARGE.
+    @Test(arguments: [(98, .tls), (100, .tooLarge)] as [(UInt32, HTTPError.Kind)])
+    func `A code of newer versions of curl has its kind`(code: UInt32, kind: HTTPError.Kind) {
+        let error = HTTPError(CURLcode(code), host: "h", progress: .waiting, isPastDeadline: false)
+        #expect(error.kind == kind)
+    }
+
     @Test func `The text of every curl code contains only the URL's host`() {
         var kinds: Set<HTTPError.Kind> = []
         for code in 1..<CURL_LAST.rawValue {

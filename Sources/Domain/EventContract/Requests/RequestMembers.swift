@@ -121,9 +121,7 @@ struct RequestMembers {
 
     private func coordinate() throws(SearchError) -> Coordinate? {
         guard let centre = area.centre else { return nil }
-        guard let latitude = centre.latitude else {
-            throw .invalid("location.latitude", expected: Self.latitudeRange)
-        }
+        guard let latitude = centre.latitude else { throw .invalid("location.latitude", expected: Self.latitudeRange) }
         guard let longitude = centre.longitude else {
             throw .invalid("location.longitude", expected: Self.longitudeRange)
         }

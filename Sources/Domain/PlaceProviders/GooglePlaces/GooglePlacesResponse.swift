@@ -50,9 +50,7 @@ struct GooglePlacesResponse: GoogleAnswer {
         }
 
         guard !page.isError else { throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace) }
-        guard page.isAnswer || !page.isForeign else {
-            throw .badResponse("has no known member", from: .googlePlaces)
-        }
+        guard page.isAnswer || !page.isForeign else { throw .badResponse("has no known member", from: .googlePlaces) }
         return page
     }
 

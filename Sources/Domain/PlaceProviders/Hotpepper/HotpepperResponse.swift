@@ -27,7 +27,8 @@ struct HotpepperResponse {
         }
 
         if response.body.firstMeaningfulByte == UInt8(ascii: "<") {
-            guard !response.body.prefix(64).starts(with: "<?xml".utf8) else {
+            // The API's XML begins with this element. A page of the web server may be XML too.
+            guard response.body.prefix(200).firstRange(of: Array("<results".utf8)) == nil else {
                 throw .badResponse("is XML", from: .hotpepper)
             }
             throw SearchError(
