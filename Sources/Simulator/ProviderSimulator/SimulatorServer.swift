@@ -21,7 +21,7 @@ package final class SimulatorServer: Sendable {
         host: String, port: Int, traffic: TrafficControl, channels: OpenChannels, group: MultiThreadedEventLoopGroup
     ) {
         self.port = port
-        baseURL = "http://\(host):\(port)"
+        baseURL = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
         (self.traffic, self.channels, self.group) = (traffic, channels, group)
     }
 

@@ -18,6 +18,12 @@ struct FaultTests {
         #expect((answer.headers["location"] != nil) == (status < 400))
     }
 
+    @Test(arguments: providers)
+    func `Faults ignore case`(provider: Simulator.Provider) async throws {
+        let simulator = try await Simulator()
+        #expect(try await simulator.search(provider, "Fault:503").status == 503)
+    }
+
     @Test func `The Retry-After header has the fault's seconds`() async throws {
         let simulator = try await Simulator()
         #expect(try await simulator.search(.legacy, "fault:503=7").headers["retry-after"] == "7")

@@ -120,8 +120,11 @@ struct LegacyTests {
         let answer = try await simulator.get("/maps/api/place/photo?key=k&maxwidth=400&photo_reference=\(photo)")
         #expect(answer.status == 302)
         #expect(answer.headers["location"]?.hasPrefix("https://lh3.googleusercontent.com/") == true)
+        let low = try await simulator.get("/maps/api/place/photo?key=k&maxheight=300&photo_reference=\(photo)")
+        #expect(low.status == 302 && low.headers["location"]?.hasSuffix("-h300") == true)
         for wrong in [
             "photo_reference=\(photo)", "maxwidth=2000&photo_reference=\(photo)",
+            "maxwidth=400&maxheight=0&photo_reference=\(photo)",
             "maxwidth=400&photo_reference=A\(photo)",
         ] {
             #expect(try await simulator.get("/maps/api/place/photo?key=k&\(wrong)").status == 400)

@@ -160,7 +160,9 @@ struct NewTests {
         #expect((media.object["photoUri"] as? String)?.hasPrefix("https://lh3.googleusercontent.com/") == true)
         let redirect = try await simulator.get("/v1/\(name)/media?maxWidthPx=400", ["X-Goog-Api-Key": "k"])
         #expect(redirect.status == 302 && redirect.headers["location"] != nil)
-        for wrong in ["\(name)/media", "\(name)/media?maxWidthPx=4801", "\(name)A/media?maxWidthPx=400"] {
+        let low = try await simulator.get("/v1/\(name)/media?maxHeightPx=300", ["X-Goog-Api-Key": "k"])
+        #expect(low.status == 302 && low.headers["location"]?.hasSuffix("-h300") == true)
+        for wrong in ["\(name)/media", "\(name)/media?maxHeightPx=4801", "\(name)A/media?maxWidthPx=400"] {
             #expect(try await simulator.get("/v1/\(wrong)", ["X-Goog-Api-Key": "k"]).status == 400)
         }
     }

@@ -59,7 +59,8 @@ struct FaultPlan: Hashable, Sendable {
     var times: Int?
 
     /// Returns `true` if a text may contain `fault:`, so that it should be decoded. The text may be percent-encoded.
-    static func isMentioned(in bytes: [UInt8]) -> Bool { bytes.contains(mark) }
+    /// Setting the bit 0x20 makes letters lower-case.
+    static func isMentioned(in bytes: [UInt8]) -> Bool { bytes.map { $0 | 0x20 }.contains(mark) }
 
     private static let mark = Array("fault".utf8)
 

@@ -55,9 +55,7 @@ final class TrafficControl: Sendable {
             state.total.arrive(request.endpoint, second: second, nanoseconds: now)
 
             var admission = Admission()
-            if let plan {
-                admission.fault = Self.fault(of: plan, fingerprint: request.fingerprint, state: &state)
-            }
+            if let plan { admission.fault = Self.fault(of: plan, fingerprint: request.fingerprint, state: &state) }
             guard let api = request.endpoint.api else { return admission }
 
             state.services[api.rawValue].meter.arrive(request.endpoint, second: second, nanoseconds: now)

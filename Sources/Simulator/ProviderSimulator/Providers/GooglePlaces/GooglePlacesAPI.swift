@@ -32,12 +32,13 @@ struct GooglePlacesAPI {
         let query = isText ? try textQuery(search) : try nearbyQuery(search)
         let size = (search.count ?? 0) == 0 ? Self.pageSize : min(search.count ?? 0, Self.pageSize)
         let offset = try offset(of: search)
-        let (hits, total) = resources.finder.find(query, start: offset, count: min(size, Self.limit - offset))
+        let left = Self.limit - offset  // bounded: the offset is a byte of our token
+        let (hits, total) = resources.finder.find(query, start: offset, count: min(size, left))
         let next = offset + hits.count
 
         var tail: [String] = []
         if isText, mask.wantsPageToken, next < min(total, Self.limit) {
-            let payload = [UInt8(truncatingIfNeeded: next)] + search.fingerprint.bytes
+            let payload = [UInt8(truncatingIfNeeded: next)] + search.fingerprint.bytes  // bounded: no sum
             tail.append("  \"nextPageToken\": \"\(SealedText.seal(payload, seed: resources.world.seed))\"")
         }
         let fragments = mask.places == nil ? [] : hits.map { fragment(of: $0, for: search, mask: mask) }
@@ -107,9 +108,7 @@ struct GooglePlacesAPI {
     }
 
     private func textQuery(_ search: GooglePlacesSearchBody) throws(InvalidArgument) -> PlaceQuery {
-        guard !search.query.isEmpty else {
-            throw InvalidArgument("Empty text_query.")
-        }
+        guard !search.query.isEmpty else { throw InvalidArgument("Empty text_query.") }
 
         var query = PlaceQuery(area: search.area ?? .firstTown)
         query.keyword = KeywordMatch(search.query, lenient: true)
@@ -137,9 +136,7 @@ struct GooglePlacesAPI {
         case .malformed: throw InvalidArgument("Not a valid Place ID: \(id.prefix(100))")
         case .unknown: return GooglePlacesError.reply(.notFound)
         case .place(let known):
-            guard let (cell, place) = resources.world.place(known) else {
-                return GooglePlacesError.reply(.notFound)
-            }
+            guard let (cell, place) = resources.world.place(known) else { return GooglePlacesError.reply(.notFound) }
             let language = PlaceLanguage(request.query["languageCode"])
             var body = render(place, in: cell, language: language, mask: mask, depth: 0)
             body.writeStaticString("\n")
@@ -164,11 +161,16 @@ struct GooglePlacesAPI {
         // The parts are "", v1, places, id, photos, reference, media.
         guard parts.count == 7, parts[4] == "photos" else { return Reply.page(404, title: "Not Found") }
 
-        guard let width = request.query["maxWidthPx"] else {
-            throw InvalidArgument("At least one of max_width_px and max_height_px must be set.")
+        var sizes: [String] = []
+        for (name, letter) in [("maxWidthPx", "w"), ("maxHeightPx", "h")] {
+            guard let text = request.query[name] else { continue }
+            guard let size = Int(text), (1...4800).contains(size) else {
+                throw InvalidArgument("Invalid \(name): must be between 1 and 4800.")
+            }
+            sizes.append("\(letter)\(size)")
         }
-        guard let size = Int(width), (1...4800).contains(size) else {
-            throw InvalidArgument("Invalid maxWidthPx: must be between 1 and 4800.")
+        guard !sizes.isEmpty else {
+            throw InvalidArgument("At least one of max_width_px and max_height_px must be set.")
         }
 
         guard let photo = GooglePhoto(reference: parts[5], in: resources.world),
@@ -176,7 +178,7 @@ struct GooglePlacesAPI {
             resources.world.ids.words(place) == photo.words
         else { throw InvalidArgument("The photo resource in the request is invalid.") }
 
-        let link = photo.link(size: "w\(size)")
+        let link = photo.link(size: sizes.joined(separator: "-"))
         guard request.query["skipHttpRedirect"] == "true" else {
             return Reply.redirect(to: link).billed("place-details-photos")
         }

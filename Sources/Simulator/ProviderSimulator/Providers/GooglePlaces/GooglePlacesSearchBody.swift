@@ -50,9 +50,7 @@ struct GooglePlacesSearchBody {
             throw InvalidArgument("Invalid JSON payload received. Unexpected token.")
         }
 
-        if let count, count < 0 {
-            throw InvalidArgument("Result count must not be negative.")
-        }
+        if let count, count < 0 { throw InvalidArgument("Result count must not be negative.") }
         guard language.utf8.count <= 35, language.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else {
             throw InvalidArgument("Invalid languageCode: \(language.prefix(50)).")
         }
@@ -135,9 +133,7 @@ extension JSONReader {
             if type.hasPrefix("fault:") { continue }
             guard GooglePlacesTypes.all.contains(type) else { throw InvalidArgument.unsupportedType(type) }
             types.append(type)
-            guard types.count <= 50 else {
-                throw InvalidArgument("Too many types in \(name): at most 50.")
-            }
+            guard types.count <= 50 else { throw InvalidArgument("Too many types in \(name): at most 50.") }
         }
         return types
     }
@@ -183,9 +179,7 @@ extension JSONReader {
             return true
         }
 
-        guard low.latitude <= high.latitude else {
-            throw InvalidArgument("\(name): low is north of high.")
-        }
+        guard low.latitude <= high.latitude else { throw InvalidArgument("\(name): low is north of high.") }
         return .box(south: low.latitude, west: low.longitude, north: high.latitude, east: high.longitude)
     }
 

@@ -99,11 +99,16 @@ struct LegacyAPI {
     // MARK: Photos
 
     private func photo() -> Reply {
-        guard let width = Int(query["maxwidth"] ?? ""), (1...1600).contains(width),
+        let given = [("w", query["maxwidth"]), ("h", query["maxheight"])].filter { $0.1 != nil }
+        let sizes = given.compactMap { letter, text -> String? in
+            guard let size = Int(text ?? ""), (1...1600).contains(size) else { return nil }
+            return "\(letter)\(size)"
+        }
+        guard !sizes.isEmpty, sizes.count == given.count,
             let photo = GooglePhoto(reference: query["photo_reference"] ?? "", in: resources.world)
         else { return Reply.page(400, title: "Bad Request") }
 
-        var reply = Reply.redirect(to: photo.link(size: "w\(width)"))
+        var reply = Reply.redirect(to: photo.link(size: sizes.joined(separator: "-")))
         reply.headers.append(("Cache-Control", "no-cache, must-revalidate"))
         return reply.billed("legacy-place-photo")
     }
