@@ -35,7 +35,9 @@ struct Failure: Error, CustomStringConvertible {
     static func translated(_ error: any Error) -> any Error {
         guard let failure = known(error) else { return error }
 
-        let line = SecretRegistry.shared.redacted(failure.description)
+        // The text may contain names from brokers and other processes.
+        let lines = SecretRegistry.shared.redacted(failure.description).split(separator: "\n")
+        let line = lines.map { TerminalText.safe(String($0)) }.joined(separator: "\n")
         // Uses the log's output, so that the line comes after all log lines and never blocks on a slow reader.
         LineOutput.standardError.write("locsearch: \(line)\n")
         return ExitCode(failure.code)

@@ -213,3 +213,11 @@ struct CircuitBreakerTests {
         #expect(seen.all.map(\.to) == [.open, .halfOpen, .closed])
     }
 }
+
+extension CircuitBreaker {
+    /// Permits a call, or throws its refusal.
+    func permit(at now: Instant) throws(Rejection) -> Permit {
+        if let rejection = rejection(at: now) { throw rejection }
+        return take(at: now)
+    }
+}

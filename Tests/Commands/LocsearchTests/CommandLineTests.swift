@@ -13,10 +13,16 @@ struct CommandLineTests {
                 ["config", "--worker-concurency", "5"], [:], 78,
                 "--worker-concurency is not a setting: did you mean --worker-concurrency?"
             ),
+            (
+                ["config", "--hotpepper-api-key:Zq7secret"], [:], 78,
+                "--hotpepper-api-key… is not a setting: did you mean --hotpepper-api-key?"
+            ),
+            (["config", "--hotpepper-api-key=", "Zq7secret"], [:], 64, "unknown argument after --hotpepper-api-key:"),
             (["config", "--worker.nothing=5"], [:], 78, "--worker.nothing on the command line is not a setting"),
             (["worker", "--kafka-properties", "no.such.property=1"], [:], 78, "no.such.property"),
             (["worker"], ["ADMIN_PORT": "http"], 78, "admin.port is \"http\""),
             (["worker", "--config", "/nowhere.yaml"], [:], 78, "/nowhere.yaml"),
+            (["worker", "--config", "/nowhere\u{1B}[2J.yaml"], [:], 78, "/nowhere [2J.yaml"),
             (
                 ["worker"], ["LOCSEARCH_CONFIG": "/nowhere/a.yaml"], 78,
                 "the settings file /nowhere/a.yaml cannot be read"
@@ -46,6 +52,7 @@ struct CommandLineTests {
             (["probe", "ftp://127.0.0.1/"], [:], 64, "URL"), (["probe", "127.0.0.1:8080"], [:], 64, "URL"),
             (["probe", "http://127.0.0.1/", "--timeout", "2m"], [:], 64, "--timeout"),
             (["broker", "--brokers", "0"], [:], 64, "--brokers"), (["search", "--lat", "x"], [:], 64, "--lat"),
+            (["broker", "--port", "0"], [:], 64, "--port takes 1 to 65535"),
         ] as [([String], [String: String], Int32, String)])
     func `A mistake ends in one line and the documented exit code`(
         arguments: [String], environment: [String: String], code: Int32, text: String

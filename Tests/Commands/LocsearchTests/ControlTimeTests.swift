@@ -29,6 +29,20 @@ struct ControlTimeTests {
         #expect(throws: ValidationError.self) { try ControlTime.end(after: .milliseconds(999), at: now) }
     }
 
+    @Test func `The end by --until does not change while the user confirms`() throws {
+        let options = try ControlEnd.parse(["--until", "18:00"])
+        let begin: Int64 = 1_795_588_200_000
+        let last = try #require(try options.milliseconds(at: begin))
+        let end = try options.fixed(at: begin)
+        #expect(try end(last - 1) == last)
+        #expect(throws: Failure.self) { try end(last + 5000) }
+    }
+
+    @Test func `The end by --for counts from the confirmation`() throws {
+        let end = try ControlEnd.parse(["--for", "30m"]).fixed(at: 0)
+        #expect(try end(5000) == 1_805_000)
+    }
+
     // MARK: - Selection of a worker
 
     private let workers = [

@@ -158,6 +158,15 @@ struct DeadLetterWorkbenchTests {
         #expect(sent == [Self.right], "\(program.output)")
     }
 
+    @Test func `Ctrl-C in the editor does not end the command`() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0, value: Self.wrong)
+
+        let run = try await edit(harness, by: "kill -INT $PPID; kill -QUIT $PPID; sed -i s/135.69/35.69/")
+        let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(sent == [Self.right], "\(run.output)\(run.error)")
+    }
+
     @Test func `A failed editor sends nothing`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: Self.right)

@@ -93,6 +93,14 @@ struct SettingsFileTests {
         ),
         ("a.yml", "werker: 1\n", "werker in FILE, line 1, is not a setting; `locsearch config` lists all settings"),
         (
+            "a.json", "{\"hotpepper.apiKey:geheim\": 1}",
+            "hotpepper.apiKey… in FILE, line 1, is not a setting: did you mean hotpepper.apiKey?"
+        ),
+        (
+            "a.json", "{\"hotpepper\": {\"apiKey:geheim\": 1, \"apiKey:geheim\": 2}}",
+            "apiKey… is set twice in one mapping of FILE, first on line 1: keep one of them"
+        ),
+        (
             "a.json", "{\"worker\":\n{\"concurrency\":\"many\"}}",
             "worker.concurrency is \"many\" (FILE, line 2): expected an integer from 1 to 65536"
         ),

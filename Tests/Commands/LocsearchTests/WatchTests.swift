@@ -62,6 +62,16 @@ struct WatchTests {
         #expect(!program.output.contains("\u{1B}"))
     }
 
+    @Test func `The watch command prints only outcomes as JSON, one a line`() async throws {
+        let value = "{\"requestId\":\"r1\",\n\"operation\":\"search\",\r\n\"provider\":\"hotpepper\"}"
+        for text in ["hello", value] { try await producer.send(Array(text.utf8), to: broker.name("results")) }
+        let program = try await run(["--json", "--count", "1"])
+
+        #expect(
+            program.output == "{\"requestId\":\"r1\", \"operation\":\"search\",  \"provider\":\"hotpepper\"}\n")
+        #expect(program.error.contains("left out"), "\(program.error)")
+    }
+
     @Test(arguments: [
         (["--key", "key-1", "--count", "1"], ["request-1"]),
         (["--session", "blue", "--count", "2"], ["request-0", "request-2"]),

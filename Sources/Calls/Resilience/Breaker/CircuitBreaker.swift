@@ -101,12 +101,6 @@ public final class CircuitBreaker {
         return Permit(breaker: self, epoch: epoch)
     }
 
-    /// Permits a call, or throws its refusal.
-    public func permit(at now: Instant) throws(Rejection) -> Permit {
-        if let rejection = rejection(at: now) { throw rejection }
-        return take(at: now)
-    }
-
     private func rejection(_ retryAfter: Duration) -> Rejection {
         Rejection(retryAfter: retryAfter, reason: isHeldOpen ? .pausedByOrder : reason)
     }

@@ -37,6 +37,7 @@ struct BrokerCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...9).contains(brokers) else { throw ValidationError("--brokers takes 1 to 9") }
+        guard port != 0 else { throw ValidationError("--port takes 1 to 65535; without it, any free port is used") }
         guard (1...1000).contains(partitions) else { throw ValidationError("--partitions takes 1 to 1000") }
         _ = try allTopics()
     }
@@ -46,6 +47,8 @@ struct BrokerCommand: AsyncParsableCommand {
         let broker = try EmbeddedBroker(brokers: brokers, topics: try allTopics())
         let address = String(broker.bootstrapServers.prefix { $0 != "," })
         if let port { try await FixedPort.forward(port, to: address) }
+        // A caller may send SIGTERM as soon as it reads this line.
+        let termination = await ProcessSetup.trapTermination()
         Terminal.line(port.map { "127.0.0.1:\($0)" } ?? broker.bootstrapServers)
 
         if control {
@@ -57,7 +60,7 @@ struct BrokerCommand: AsyncParsableCommand {
             commands.start()
         }
 
-        await ProcessSetup.onFirstTermination()
+        await termination()
     }
 
     /// The number of partitions of each topic: the topics in the settings, then those of `--topic`.

@@ -188,9 +188,7 @@ struct BudgetChange: ParsableArguments {
         let line = try await show().lines.first { $0.budget.account == budget.account }
         if let warning = line.flatMap({ $0.warning(of: limit) }) { Terminal.line(warning) }
         let keepers = try await requireKeepers(of: budget.account, settings: settings, topic: topic)
-        guard yes || Terminal.confirms("\(question)?") else {
-            throw Failure("nothing was changed")
-        }
+        guard yes || Terminal.confirms("\(question)?") else { throw Failure("nothing was changed") }
 
         // The user may have confirmed after midnight: the order applies to the current period.
         let time = Date(WallTime.now())

@@ -5,7 +5,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Prints the effective settings and the source of each; secrets are hidden.",
         discussion: """
-            Uses the same flags, environment and file as the worker, and rejects the same mistakes (exit code 78):
+            Uses the same flags, environment and file as the worker, and rejects invalid settings (exit code 78). It
+            does not check what only a worker needs, such as a provider's key: see `locsearch doctor`.
 
               locsearch config
               locsearch config --config worker.yaml --worker-concurrency 64

@@ -21,8 +21,10 @@ struct ConsoleCommand: AsyncParsableCommand {
         FileDescriptors.raiseLimit(log: log)
         let console = try await ConsoleService(settings, log: log)
 
+        // A caller may send SIGTERM as soon as it reads this line.
+        let termination = await ProcessSetup.trapTermination()
         Terminal.line("console \(console.url)")
-        await ProcessSetup.onFirstTermination()
+        await termination()
         await console.stop()
     }
 }

@@ -24,9 +24,10 @@ extension ControlsCommand {
         func validate() throws { _ = try ControlOrder.pause(target, by: "", at: 0) }
 
         func run() async throws {
+            let end = try end.fixed(at: WallTime.now().milliseconds)
             try await change.make(options: options, words: "pause \(target)") { by, at in
                 var order = try ControlOrder.pause(target, by: by, at: at)
-                order.until = try end.milliseconds(at: at)
+                order.until = try end(at)
                 return order
             }
         }
@@ -224,13 +225,14 @@ struct SettingChange: ParsableArguments {
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func make(words: String, order: (_ by: String, _ at: Int64) throws -> ControlOrder) async throws {
+        let end = try end.fixed(at: WallTime.now().milliseconds)
         try await change.make(
             options: options, words: words, cure: force ? nil : "--force overrides the limit of a setting"
         ) { by, at in
             var order = try order(by, at)
             guard !order.isTakenBack else { return order }
             order.isForced = force
-            order.until = try end.milliseconds(at: at)
+            order.until = try end(at)
             return order
         }
     }
@@ -253,5 +255,16 @@ struct ControlEnd: ParsableArguments {
         let date = Date(timeIntervalSince1970: Double(now) / 1000)
         if let until { return try ControlTime.end(until, at: date) }
         return try time.map { try ControlTime.end(after: $0.duration, at: date) }
+    }
+
+    /// Returns the end as a function of the time at which the order is published. `--for` counts from that time. The
+    /// end by `--until` is fixed now: if the user confirmed after 18:00, `18:00` would otherwise mean the next day.
+    /// - Throws: a usage error; the function throws `Failure` if the end by `--until` has passed.
+    func fixed(at now: Int64) throws -> (_ time: Int64) throws -> Int64? {
+        guard let until, let end = try milliseconds(at: now) else { return milliseconds(at:) }
+        return { time in
+            guard end > time else { throw Failure("--until \(until) has passed, so nothing was changed") }
+            return end
+        }
     }
 }

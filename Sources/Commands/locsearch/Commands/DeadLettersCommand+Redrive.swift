@@ -71,9 +71,7 @@ extension DeadLettersCommand {
             let editing = edit ? try await edited(plan, of: snapshot, in: topic, judge: RequestJudge(settings)) : nil
             let chosen = plan.chosen.filter { editing?.values[$0.mark] != nil || editing == nil }
             let requests = targets.topics(for: chosen)
-            guard isConfirmed(chosen.count, requests: requests) else {
-                return Terminal.note("nothing was sent")
-            }
+            guard isConfirmed(chosen.count, requests: requests) else { return Terminal.note("nothing was sent") }
 
             let outcomes = await outcomes(of: chosen.count, settings: settings, log: log)
             var run = try RedriveRun(settings, rate: rate, outcomes: outcomes, log: log)

@@ -33,8 +33,10 @@ struct SimulateCommand: AsyncParsableCommand {
 
         ignoreBrokenPipes()
         let server = try await start(try configuration())
+        // A caller may send SIGTERM as soon as it reads this line.
+        let termination = await ProcessSetup.trapTermination()
         Terminal.line(server.baseURL)
-        await ProcessSetup.onFirstTermination()
+        await termination()
         await server.shutdown()
     }
 

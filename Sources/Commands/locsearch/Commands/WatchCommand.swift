@@ -16,7 +16,7 @@ struct WatchCommand: AsyncParsableCommand {
             A line shows the outcome's time, provider, operation, duration, result or error code, record key, session
             and request id; a dash stands for a missing value. Errors add their message, and in brackets the provider's
             HTTP status, its own status and the time to retry. With --json, a line is the event's value as in the topic,
-            without the key.
+            without the key; other records are left out.
 
             After a crash, one request may have two outcomes with the same position: see docs/events.md.
             """)
@@ -39,9 +39,15 @@ struct WatchCommand: AsyncParsableCommand {
             settings, at: fromBeginning ? .beginning : .end, within: timeout.duration, log: log)
         if !json { Terminal.note("watching \(feed.topics.joined(separator: " and ")); press Ctrl-C to stop") }
 
-        var left = count ?? .max
+        var (left, isNoted) = (count ?? .max, false)
         while left > 0 {
-            let outcomes = try await feed.next(within: .seconds(1)).filter(filter.matches)
+            let matching = try await feed.next(within: .seconds(1)).filter(filter.matches)
+            let outcomes = json ? matching.filter { $0.event != nil } : matching
+            if outcomes.count < matching.count, !isNoted {
+                Terminal.note("records that are not outcome events are left out")
+                isNoted = true
+            }
+
             for outcome in outcomes.prefix(left) {
                 Terminal.line(json ? outcome.json : OutcomeLine.text(outcome))
                 left -= 1

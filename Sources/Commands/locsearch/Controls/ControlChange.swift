@@ -38,9 +38,7 @@ struct ControlChange: ParsableArguments {
         let proposal = try present()
         let workers = try await topic.ask(proposal, atMost: meant == nil ? nil : 1)
         let hint = "--later gives the order to workers that start later"
-        if let refusal = topic.refusal(of: workers, isLater: later, hint: hint, cure: cure) {
-            throw Failure(refusal)
-        }
+        if let refusal = topic.refusal(of: workers, isLater: later, hint: hint, cure: cure) { throw Failure(refusal) }
         guard yes || isConfirmed(words, order: proposal, workers: workers.count) else {
             throw Failure("nothing was changed")
         }

@@ -31,9 +31,8 @@ final class ChildProcess: Sendable {
         for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
             _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
         }
-        pid = try Self.start(
-            arguments, environment, input: input.fileHandleForReading.fileDescriptor,
-            output: output.fileHandleForWriting.fileDescriptor)
+        let pipes = (input.fileHandleForReading.fileDescriptor, output.fileHandleForWriting.fileDescriptor)
+        pid = try Self.start(arguments, environment, pipes: pipes)
         // The child has its own copies: its output ends when it ends.
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
@@ -71,35 +70,39 @@ final class ChildProcess: Sendable {
     static func holds(within limit: Duration, _ condition: () async -> Bool) async -> Bool {
         let end = Instant.now + limit
         while await !condition() {
-            guard Instant.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
-                return false
-            }
+            guard Instant.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else { return false }
         }
         return true
     }
 
     // MARK: - System calls
 
-    private static func start(
-        _ arguments: [String], _ environment: [String: String], input: Int32, output: Int32
+    /// Starts a program with no signal blocked or ignored.
+    /// - Parameter arguments: the program's path first.
+    /// - Parameter pipes: its input and output, in a process group of its own; `nil` for a program on this terminal.
+    /// - Returns: its process id.
+    static func start(
+        _ arguments: [String], _ environment: [String: String], pipes: (input: Int32, output: Int32)?
     ) throws -> Int32 {
         var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        if let pipes {
+            unsafe posix_spawn_file_actions_adddup2(&actions, pipes.input, 0)
+            unsafe posix_spawn_file_actions_adddup2(&actions, pipes.output, 1)
+        }
 
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (pipes == nil ? 0 : POSIX_SPAWN_SETPGROUP)
         // The child must not inherit the broker's connections: a connection that it held open could not be closed by
         // this process.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-        // A program inherits blocked and ignored signals. Pool threads block signals, and this process ignores two.
+        // A program inherits blocked and ignored signals. Pool threads block signals, and this process ignores some.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-        for number in [SIGPIPE, SIGTERM, SIGINT] { unsafe sigaddset(&signals, number) }
+        for number in [SIGPIPE, SIGTERM, SIGINT, SIGQUIT] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
 

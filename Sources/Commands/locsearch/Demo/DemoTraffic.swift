@@ -60,10 +60,8 @@ final class DemoTraffic: Sendable {
         while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.4...1.6, using: &random))) != nil {
             guard isOn else { continue }
             let now = WallTime.now()
-            let end = now.milliseconds.saturatingAdding(Int64(Self.lifetime.milliseconds(roundedUp: true)))
             // A request that the broker does not accept is skipped. The console shows the problem.
-            _ = try? await sender.send(
-                .visitors(using: &random), at: now, expiry: WallTime(milliseconds: end))
+            _ = try? await sender.send(.visitors(using: &random), at: now, expiry: now.adding(Self.lifetime))
         }
         let job = state.withLock { $0.job }
         job?.cancel()

@@ -19,9 +19,15 @@ struct NetworkAddress: Sendable, Hashable {
     }
 
     /// Why a socket cannot listen on this address of this machine; `nil` if it can.
-    var listenProblem: String? {
+    var listenProblem: String? { listenError.map { unsafe String(cString: strerror($0)) } }
+
+    /// True if this machine lacks the address, such as the IPv6 address of `localhost` on a machine without IPv6.
+    var isMissing: Bool { [EAFNOSUPPORT, EADDRNOTAVAIL].contains(listenError) }
+
+    /// The `errno` of an attempt to listen on this address; `nil` if it succeeds.
+    private var listenError: Int32? {
         let socket = socket(family, Self.streamSocket, 0)
-        guard socket >= 0 else { return unsafe String(cString: strerror(errno)) }
+        guard socket >= 0 else { return errno }
         defer { close(socket) }
 
         // As in servers, connections that have already ended must not prevent listening.
@@ -30,7 +36,7 @@ struct NetworkAddress: Sendable, Hashable {
         let result = unsafe bytes.withUnsafeBytes { bytes in
             unsafe bind(socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
         }
-        return result == 0 ? nil : unsafe String(cString: strerror(errno))
+        return result == 0 ? nil : errno
     }
 
     /// Resolves a name. Blocks its thread until the name servers answer.

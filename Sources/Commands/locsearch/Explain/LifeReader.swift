@@ -40,7 +40,7 @@ struct LifeReader {
     func lives(of id: String, extent: TopicScan.Extent) async throws -> RequestLives {
         let sought = SoughtRequest(id, in: settings.topics.requestTopics.map(\.name))
         let scan = try TopicScan(settings, extent: extent, timeout: timeout, log: log, progress: progress)
-        let since = WallTime.now().earlier(by: extent.since)
+        let since = WallTime.now().adding(.zero - extent.since)
 
         var findings = Findings(sought, topics: settings.topics, decoder: decoder, mostLives: Self.mostLives)
         try await readLetters(of: scan, into: &findings)
@@ -77,7 +77,7 @@ struct LifeReader {
 
         var readings = findings.requests
         var end: WallTime?
-        for start in Self.steps.map({ WallTime.now().earlier(by: $0) }).filter({ $0 > since }) + [since] {
+        for start in Self.steps.map({ WallTime.now().adding(.zero - $0) }).filter({ $0 > since }) + [since] {
             // A topic that was read by its newest records is already complete.
             for index in readings.indices where readings[index].newest == nil && readings[index].problem == nil {
                 try await scan.read(TopicScan.Span(since: start, until: end), into: &readings[index]) { record in
@@ -103,9 +103,9 @@ struct LifeReader {
 
     /// Outcomes of known requests come after them. Outcomes of unknown requests may be anywhere.
     private func readOutcomes(of scan: TopicScan, since: WallTime, into findings: inout Findings) async throws {
-        let first = findings.firstTime?.earlier(by: Self.clockDifference) ?? since
+        let first = findings.firstTime?.adding(.zero - Self.clockDifference) ?? since
         let last = findings.lastTime
-        let ends = last.map { last in Self.delays.map { last.later(by: $0) } } ?? []
+        let ends = last.map { last in Self.delays.map { last.adding($0) } } ?? []
 
         var start = first
         for end in ends.filter({ $0 < .now() }).map({ WallTime?.some($0) }) + [nil] {
@@ -152,13 +152,5 @@ struct LifeReader {
             return .unknown("the group \(report.group) has committed nothing on \(source.topic) yet")
         }
         return partition.isDone(source.offset) ? .finished : .waiting(before: partition.open(before: source.offset))
-    }
-}
-
-extension WallTime {
-    fileprivate func earlier(by time: Duration) -> WallTime { later(by: .zero - time) }
-
-    fileprivate func later(by time: Duration) -> WallTime {
-        WallTime(milliseconds: milliseconds.saturatingAdding(Int64(time.milliseconds(roundedUp: false))))
     }
 }

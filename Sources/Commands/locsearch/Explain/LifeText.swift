@@ -79,9 +79,7 @@ enum LifeText {
         if let session = life.request?.sessionID ?? life.outcome?.event.sessionID {
             members.append(("session", session))
         }
-        if let trace = life.traceID {
-            members.append(("trace", trace + (link.map { "  \($0.url(of: trace))" } ?? "")))
-        }
+        if let trace = life.traceID { members.append(("trace", trace + (link.map { "  \($0.url(of: trace))" } ?? ""))) }
 
         let width = (members.map(\.0.count).max() ?? 0) + 2
         return members.map { name, text in

@@ -120,11 +120,13 @@ struct TopicScan {
         of span: Span?, bounds: [TopicPartition: Range<Int64>], in reading: inout RequestLives.Reading
     ) async throws -> [TopicPartition: Int64] {
         if let span {
-            let found = try await admin.offsets(
-                of: bounds.keys.sorted(), since: span.since.milliseconds, within: timeout)
-            // Without any offset, either no record is that recent, or the brokers have no time index, like the embedded
-            // one.
-            if !found.isEmpty || bounds.values.allSatisfy(\.isEmpty) {
+            let ids = bounds.keys.sorted()
+            let found = try await admin.offsets(of: ids, since: span.since.milliseconds, within: timeout)
+            // Without any offset, no record may be that recent. Brokers without a time index, such as the embedded one,
+            // return no offset for any time, even for the earliest.
+            var hasIndex = !found.isEmpty || bounds.values.allSatisfy(\.isEmpty)
+            if !hasIndex { hasIndex = try await !admin.offsets(of: ids, since: 0, within: timeout).isEmpty }
+            if hasIndex {
                 (reading.since, reading.newest) = (min(reading.since ?? span.since, span.since), nil)
                 // A partition without such a record is skipped.
                 return bounds.mapValues(\.upperBound).merging(found) { $1 }

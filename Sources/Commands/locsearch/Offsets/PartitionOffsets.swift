@@ -89,9 +89,7 @@ extension PartitionOffsets {
     /// A first try is not mentioned, because every partition with a worker has one.
     private static func words(of notes: CrashNotes) -> [String] {
         var words: [String] = []
-        if notes.tries > 1 {
-            words.append("\((notes.tries - 1).counted("worker")) crashed while owning it")
-        }
+        if notes.tries > 1 { words.append("\((notes.tries - 1).counted("worker")) crashed while owning it") }
         if let begun = notes.begun { words.append("started up to \(begun - 1)") }
         if !notes.running.isEmpty {
             let first = notes.running.prefix(10).map(String.init).joined(separator: ", ")
@@ -109,9 +107,7 @@ extension PartitionOffsets {
         var words: [String] = []
         var done = metadata.done
         done.removeAll(before: commit.offset)
-        if let end = done.end {
-            words.append("done up to \(end - 1) but for \(done.runs.count.counted("gap"))")
-        }
+        if let end = done.end { words.append("done up to \(end - 1) but for \(done.runs.count.counted("gap"))") }
         words += Self.words(of: metadata.crashes)
         return words + otherFields(of: commit.metadata).map { "field of a later version: \($0)" }
     }

@@ -9,8 +9,12 @@ struct ReceivedOutcome: Sendable {
     let record: ConsumerRecord
     /// `nil` for a record of the outcome topics that is not an outcome.
     let event: OutcomeEvent?
-    /// The value as text: one line of JSON.
-    var json: String { String(decoding: record.value ?? [], as: UTF8.self) }
+    /// The value as text: one line of JSON. Valid JSON has line breaks only between its members, so that blanks can
+    /// replace them.
+    var json: String {
+        let value = (record.value ?? []).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+        return String(decoding: value, as: UTF8.self)
+    }
 
     /// The record as one line for `schemas/validate.py --events`.
     var line: String {
@@ -67,9 +71,7 @@ struct OutcomeFilter: ParsableArguments {
         if let key, outcome.record.key != Array(key.utf8) { return false }
         if let session, outcome.event?.sessionID != session { return false }
         if let requestID, outcome.event?.requestID != requestID { return false }
-        if errors {
-            guard case .failed? = outcome.event?.body else { return false }
-        }
+        if errors { guard case .failed? = outcome.event?.body else { return false } }
         return true
     }
 }

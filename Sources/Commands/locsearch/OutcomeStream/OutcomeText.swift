@@ -13,9 +13,7 @@ enum OutcomeText {
             let detailed = event.operation == "details" ? result.places.first : nil
             lines += (detailed?.business.openingHours ?? []).map { TerminalText.safe($0) }
             if let url = result.photoURL { lines.append(TerminalText.safe(url)) }
-            if !result.attributions.isEmpty {
-                lines += [""] + result.attributions.map { TerminalText.safe($0) }
-            }
+            if !result.attributions.isEmpty { lines += [""] + result.attributions.map { TerminalText.safe($0) } }
             if let token = result.nextPageToken {
                 lines += ["", "More: the same command with --page-token '\(TerminalText.safe(token))'"]
             }

@@ -72,9 +72,7 @@ struct DurationArgument: CustomStringConvertible {
     /// Parses the value of an option.
     /// - Throws: a usage error that describes the notation.
     static func read(_ text: String) throws -> DurationArgument {
-        guard let duration = Duration(text: text) else {
-            throw ValidationError(Duration.fault(of: text))
-        }
+        guard let duration = Duration(text: text) else { throw ValidationError(Duration.fault(of: text)) }
         return DurationArgument(duration)
     }
 

@@ -15,8 +15,7 @@ extension Settings {
     }
 
     /// Returns the configuration of the console.
-    /// - Throws: `SettingsError` if anyone on the network could use the console, or if the map tiles cannot be
-    ///   shown.
+    /// - Throws: `SettingsError` if anyone on the network could use the console, or if the map tiles cannot be shown.
     func console() throws(SettingsError) -> ConsoleConfiguration {
         var console = ConsoleConfiguration()
         console.host = text("console.host")

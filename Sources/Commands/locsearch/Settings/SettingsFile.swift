@@ -99,9 +99,9 @@ struct SettingsFile: Sendable {
 extension SettingsError {
     /// - Parameter origin: the location of the name, such as `on the command line`.
     static func unknown(_ name: String, _ origin: String) -> SettingsError {
-        let meant = Misspelling.meant(by: name, among: Setting.accepted.map(\.name))
+        let meant = Misspelling.meant(by: namePart(of: name), among: Setting.accepted.map(\.name))
         return SettingsError(
-            "\(name) \(origin) is not a setting"
+            "\(shown(name)) \(origin) is not a setting"
                 + (meant.map { ": did you mean \($0)?" } ?? "; `locsearch config` lists all settings"))
     }
 
@@ -109,6 +109,14 @@ extension SettingsError {
     static func setTwice(_ name: String, lines: (Int, Int), path: String) -> SettingsError {
         let (first, second) = (min(lines.0, lines.1), max(lines.0, lines.1))
         let places = first == second ? "twice on line \(first)" : "on line \(first) and again on line \(second)"
-        return SettingsError("\(name) is set \(places) of \(path): keep one of them")
+        return SettingsError("\(shown(name)) is set \(places) of \(path): keep one of them")
+    }
+
+    /// Returns a name for an error message. An ellipsis hides the rest of a text such as `apiKey:SECRET`.
+    static func shown(_ name: String) -> String { namePart(of: name) == name ? name : namePart(of: name) + "…" }
+
+    /// Returns the start of a text that can be the name of a setting.
+    static func namePart(of text: String) -> String {
+        String(text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
     }
 }

@@ -29,26 +29,31 @@ struct SettingsOptions: ParsableArguments {
     private func flags() throws -> [String: String] {
         var flags: [String: String] = [:]
         var arguments = settings[...]
+        var last: String?
 
         while let argument = arguments.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let setting = Setting.accepted.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
-            else { throw Self.unknown(parts[0]) }
+            else { throw Self.unknown(parts[0], after: last) }
 
             guard let value = parts.count == 2 ? parts[1] : arguments.popFirst() else {
                 throw ValidationError("\(argument) needs a value")
             }
             flags[setting.name] = value
+            last = parts[0]
         }
 
         return flags
     }
 
     /// Returns a settings error for an argument that resembles a setting, and a usage error for any other.
-    private static func unknown(_ argument: String) -> any Error {
+    /// Neither contains a text that may be a secret, as after `--hotpepper-api-key= SECRET`.
+    /// - Parameter last: the option before the argument.
+    private static func unknown(_ argument: String, after last: String?) -> any Error {
+        let shown = SettingsError.shown(argument)
         let names = Setting.accepted.flatMap { [$0.flagName, "--" + $0.name] }
-        if let meant = Misspelling.meant(by: argument, among: names) {
-            return SettingsError("\(argument) is not a setting: did you mean \(meant)?")
+        if let meant = Misspelling.meant(by: SettingsError.namePart(of: argument), among: names) {
+            return SettingsError("\(shown) is not a setting: did you mean \(meant)?")
         }
 
         let groups = Set(Setting.accepted.compactMap { $0.name.split(separator: ".").first })
@@ -56,6 +61,9 @@ struct SettingsOptions: ParsableArguments {
         if argument.hasPrefix("--"), groups.contains(group) {
             return SettingsError.unknown(argument, "on the command line")
         }
-        return ValidationError("unknown option or argument \(argument)")
+        guard !argument.hasPrefix("--") else { return ValidationError("unknown option \(shown)") }
+
+        let place = last.map { " after \($0)" } ?? ""
+        return ValidationError("unknown argument\(place): settings are given as --name value or --name=value")
     }
 }

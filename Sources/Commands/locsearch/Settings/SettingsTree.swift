@@ -55,7 +55,8 @@ struct SettingsTree: Sendable {
         for element in elements {
             try countNode()
             guard case .scalar(let scalar) = element, !Self.isNothing(scalar) else {
-                throw SettingsError("\(name) in \(path), line \(line), is not a list of texts or numbers")
+                throw SettingsError(
+                    "\(SettingsError.shown(name)) in \(path), line \(line), is not a list of texts or numbers")
             }
             texts.append(scalar.string)
         }
@@ -101,7 +102,7 @@ struct SettingsTree: Sendable {
             let line = offset.map { text.prefix($0).reduce(1) { $1.isNewline ? $0 + 1 : $0 } }
             return SettingsError("\(invalid): \(problem)" + (line.map { " on line \($0)" } ?? ""))
         case .duplicatedKeysInMapping(let names, let context):
-            let name = names.first ?? "a name"
+            let name = names.first.map(SettingsError.shown) ?? "a name"
             return SettingsError(
                 "\(name) is set twice in one mapping of \(path), first on line \(context.mark.line): keep one of them")
         default:

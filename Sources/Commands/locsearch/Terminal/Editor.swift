@@ -19,9 +19,7 @@ enum Editor {
         let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
 
         let status = await onOwnThread { run(["/bin/sh", "-c", "\(editor) \"$1\"", "sh", file.path]) }
-        guard status == 0 else {
-            throw Failure("the editor \(editor) failed (\(status)): set EDITOR to another one")
-        }
+        guard status == 0 else { throw Failure("the editor \(editor) failed (\(status)): set EDITOR to another one") }
         return [UInt8](try Data(contentsOf: file))
     }
 
@@ -30,16 +28,16 @@ enum Editor {
     /// - Parameter arguments: the program's path first.
     /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
     private static func run(_ arguments: [String]) -> Int32 {
-        var texts: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        defer { unsafe texts.forEach { unsafe free($0) } }
+        // Ctrl-C reaches both processes. It is meant for the editor, which may continue after it.
+        let handlers = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
+        defer { for (number, handler) in handlers { _ = signal(number, handler) } }
 
-        var pid: pid_t = 0
-        let code = unsafe posix_spawn(&pid, arguments[0], nil, nil, &texts, environ)
-        guard code == 0 else { return 127 }
+        let environment = ProcessInfo.processInfo.environment
+        guard let pid = try? ChildProcess.start(arguments, environment, pipes: nil) else { return 127 }
 
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7F
-        return signal == 0 ? status >> 8 & 0xFF : 128 + signal  // bounded: 7 bits
+        let number = status & 0x7F
+        return number == 0 ? status >> 8 & 0xFF : 128 + number  // bounded: 7 bits
     }
 }

@@ -73,8 +73,7 @@ final class WorkerProcess: Sendable {
     /// Returns the worker's topics that the brokers do not know, or do not let this user see.
     func missingTopics() async -> [String] { await lanes.lanes[0].lane.missingTopics() }
 
-    /// Stops the loops' threads. Do not call objects on the loops afterwards, because the call would never
-    /// return.
+    /// Stops the loops' threads. Do not call objects on the loops afterwards, because the call would never return.
     func stopLoops() {
         for loop in loops { loop.stop() }
     }

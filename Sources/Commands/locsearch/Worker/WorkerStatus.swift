@@ -165,9 +165,7 @@ struct WorkerStatus: AdminSource {
                     json.member("problem", link.problem)
                 }
             }
-            if let controls {
-                json.object("controls") { json in controls.write(to: &json) }
-            }
+            if let controls { json.object("controls") { json in controls.write(to: &json) } }
         }
         return text + "\n"
     }

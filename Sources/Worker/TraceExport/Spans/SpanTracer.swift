@@ -16,8 +16,7 @@ package final class SpanTracer: Tracer {
     /// - Parameter sampleRatio: the sampled fraction of traces without a parent, 0 to 1.
     /// - Parameter ignoresParent: also samples that fraction of the traces with a parent, instead of following it.
     /// - Parameter seed: determines the ids; each tracer needs a different one.
-    /// - Parameter onEnd: called with each sampled span as it ends, on the thread that ends it. It must return at
-    ///   once.
+    /// - Parameter onEnd: called with each sampled span as it ends, on the thread that ends it. It must return at once.
     package init(
         sampleRatio: Double, ignoresParent: Bool = false, seed: UInt64,
         onEnd: @escaping @Sendable (RecordedSpan) -> Void

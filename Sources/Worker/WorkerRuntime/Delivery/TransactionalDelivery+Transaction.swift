@@ -63,9 +63,7 @@ extension TransactionalDelivery {
         // Checked after the membership was read: an outdated membership is harmless, because brokers refuse it. A
         // partition that was revoked and assigned again is a different assignment.
         let areOwned = attempt.nextOffsets.keys.allSatisfy { partitions[$0.id]?.id == $0 }
-        guard let membership, areOwned else {
-            return TransactionAttempt.partitionsWereRevoked
-        }
+        guard let membership, areOwned else { return TransactionAttempt.partitionsWereRevoked }
 
         offsets.beginSending()
         defer { offsets.endSending() }

@@ -120,9 +120,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
         request.leaveOrder()
-        guard partitions.contains(request.partition) else {
-            return partitions.finish(request, isDelivered: false)
-        }
+        guard partitions.contains(request.partition) else { return partitions.finish(request, isDelivered: false) }
 
         gate.outcomeHandedOver(bytes: ready.add(outcome, of: request).bytes)
         request.partition.commits.tracker.markReady(request.slot)

@@ -14,9 +14,7 @@ final class OutgoingOutcome: Sendable {
     /// The number of calls that are wasted if the outcome is not published. Those that were given up are counted already.
     let callsToWaste: Int
 
-    init(
-        event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0, givenUp: Int = 0
-    ) {
+    init(event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0, givenUp: Int = 0) {
         (self.event, self.isResult, self.deadLetter) = (event, isResult, deadLetter)
         (self.calls, callsToWaste) = (calls, calls - givenUp)
     }

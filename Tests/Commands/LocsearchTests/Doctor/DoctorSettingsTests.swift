@@ -240,6 +240,11 @@ struct DoctorSettingsTests {
         #expect(start.exitCode() == 78)
     }
 
+    @Test func `An address that this machine lacks is found`() throws {
+        #expect(try NetworkAddress.resolve("192.0.2.1", port: 0).map(\.isMissing) == [true])
+        #expect(try NetworkAddress.resolve("127.0.0.1", port: 0).map(\.isMissing) == [false])
+    }
+
     @Test func `A set-up that works but is unsafe is a warning`() async {
         let wrong = WrongSetUp(
             testDescription: "an open admin port", settings: ["admin.host": "0.0.0.0"], check: "port", state: .warning,

@@ -29,7 +29,10 @@ struct PortCheck: DoctorCheck {
     private func finding(host: String, port: UInt16) async -> Finding {
         let problem: (reason: String, owner: NetworkAddress?)? = await onOwnThread {
             do throws(NetworkAddress.Unknown) {
-                for address in try NetworkAddress.resolve(host, port: port, isOwn: true) {
+                let addresses = try NetworkAddress.resolve(host, port: port, isOwn: true)
+                // The server uses another address of the name if this machine lacks one.
+                let present = addresses.filter { !$0.isMissing }
+                for address in present.isEmpty ? addresses : present {
                     if let reason = address.listenProblem { return (reason, address) }
                 }
                 return nil
