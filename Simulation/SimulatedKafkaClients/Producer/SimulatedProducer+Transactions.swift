@@ -206,10 +206,8 @@ extension SimulatedProducer {
         }
     }
 
-    /// Ends a call whose time was over before its last answer: the transaction can only be aborted. The coordinator may have
-    /// received a request without an answer.
+    /// Ends a call whose time was over before the group's coordinator had the offsets: the transaction can only be aborted.
     private func tooLate() {
-        transaction.isKnownToCoordinator = true
         failTransaction(LibraryCode.timedOut, needsNewEpoch: false)
         finish(transaction.problem)
     }
@@ -316,13 +314,13 @@ extension SimulatedProducer {
         ) {
             [weak self] result in
             guard let self, let call = transaction.call else { return }
-            if case .success = result { transaction.isKnownToCoordinator = true }
+            if result.mayHaveArrived { transaction.isKnownToCoordinator = true }
             switch result {
             case .success where now < call.end: commit(offsets, group: group, as: member)
             case .failure(let failure) where failure.mayPass && now < call.end:
                 again { [weak self] in self?.addOffsets(offsets, group: group, as: member) }
-            case .success: tooLate()
-            case .failure(let failure) where failure.mayPass: tooLate()
+            case .success: finish(retriable: LibraryCode.timedOut)
+            case .failure(let failure) where failure.mayPass: finish(retriable: LibraryCode.timedOut)
             case .failure(.code(let code)):
                 switch code {
                 case .groupAuthorizationFailed: abortable(code)
@@ -416,5 +414,15 @@ extension AddPartitionsToTxnResponse {
     /// The reason why the partitions are not part of the transaction. One rejected partition keeps the others out.
     fileprivate var refusal: ErrorCode {
         results.sorted { $0.key < $1.key }.map(\.value).first { $0 != .none && $0 != .operationNotAttempted } ?? .none
+    }
+}
+
+extension Result where Failure == ClientFailure {
+    /// False if the coordinator has certainly not executed the request.
+    fileprivate var mayHaveArrived: Bool {
+        switch self {
+        case .success, .failure(.network): true
+        case .failure: false
+        }
     }
 }

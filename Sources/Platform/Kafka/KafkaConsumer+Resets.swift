@@ -89,12 +89,8 @@ extension KafkaConsumer {
             }
             return true
         } catch {
-            // A topic that was deleted, or may not be read, would fail again.
-            let isPermanent = error.kind == .unknownTopicOrPartition || error.kind == .authentication
-            log.log(
-                level: isPermanent ? .warning : .debug, "cannot look up which requests were deleted unread",
-                metadata: ["reason": "\(error)"])
-            return isPermanent
+            log.debug("cannot look up the position after a reset; retrying", metadata: ["reason": "\(error)"])
+            return false
         }
     }
 

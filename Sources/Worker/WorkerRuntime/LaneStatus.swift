@@ -45,6 +45,8 @@ package struct LaneStatus: Sendable, Hashable {
     package let positions: [Partition]
     /// The waiting requests by class, tenant and providers; empty if requests do not wait by flow.
     package let waiting: [WaitingFlow]
+    /// The number of these that may not begin now on any worker: see `OwnedPartition.holdsBack`.
+    package let heldBack: Int
     /// The number of requests whose outcome is not yet made.
     package let inFlight: Int
     /// The number of requests whose outcome is made and not yet acknowledged by the brokers.

@@ -144,13 +144,15 @@ package struct WorkerConfiguration: Sendable, Hashable {
     /// partition pauses.
     ///
     /// It bounds the work that a crash repeats if one request hangs until its deadline. With done-sets, a crash repeats
-    /// none of that work, and delivered records behind an open one take no memory, so the limit is high. If requests begin in
-    /// another order than they were read, the done-set may have a gap after every offset: it then takes a byte for six
-    /// offsets, and crash notes take a quarter of the bytes. A transaction waits until its done-set fits.
-    var maxSpan: Int {
-        let anyOrder = ordersRequests && delivery == .atLeastOnce
-        let listed = anyOrder ? doneSetBytes.saturatingMultiplied(by: 4) : 1_000_000
-        return max(doneSetBytes > 0 ? listed : 0, 2048, 8 * concurrency)
+    /// none of that work, and delivered records behind an open one take no memory, so the limit is high.
+    var maxSpan: Int { max(doneSetBytes > 0 ? 1_000_000 : 2048, 8 * concurrency) }
+
+    /// The same limit for a partition with many open requests; `nil` if there is none. If requests begin in another order
+    /// than they were read, the done-set may have a gap after every offset. It then takes a byte for six offsets, and
+    /// crash notes take a quarter of the bytes. A transaction waits until it fits.
+    var maxScatteredSpan: Int? {
+        guard ordersRequests, delivery == .atLeastOnce, doneSetBytes > 0 else { return nil }
+        return max(doneSetBytes.saturatingMultiplied(by: 4), 2048, 8 * concurrency)
     }
 
     package init() {}

@@ -3,6 +3,7 @@ package import Kafka
 package import LocationSearch
 package import ProviderCalls
 package import QuotaSharing
+internal import Resilience
 
 /// The status of a lane, for other modules.
 extension WorkerLane {
@@ -26,7 +27,8 @@ extension WorkerLane {
             let sink = delivery.outcomes.sink
 
             return LaneStatus(
-                positions: positions, waiting: waitingRoom?.waiting(at: loop.now) ?? [], inFlight: gate.inFlight,
+                positions: positions, waiting: waitingRoom?.waiting(at: loop.now) ?? [],
+                heldBack: waitingRoom?.heldBack.reduce(0) { $0 + $1.requests.count } ?? 0, inFlight: gate.inFlight,
                 unconfirmed: gate.open - gate.inFlight,
                 brokersAreDown: brokersAreDown, groupRefusal: await source.groupRefusal, isDraining: state.isDraining,
                 delivery: delivery.outcomes.status, queuedRecords: await sink.undelivered,

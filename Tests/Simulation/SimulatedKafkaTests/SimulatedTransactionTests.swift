@@ -239,7 +239,7 @@ struct SimulatedTransactionTests {
     }
 
     /// Otherwise the late answer could end the next call. librdkafka: `rd_kafka_send_offsets_to_transaction`.
-    @Test func `Offsets without an answer in time can only be followed by an abort`() throws {
+    @Test func `A late answer about offsets ends no later call`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.pass(.seconds(3))
@@ -254,7 +254,7 @@ struct SimulatedTransactionTests {
                 answerDelay: message.kind == .addOffsetsToTxn ? .seconds(32) : .milliseconds(1))
         }
         let late = sendOffsets(5, as: membership, by: producer, in: fixture)
-        #expect(late?.kind == .abortable)
+        #expect(late?.kind == .retriable)
         #expect(late?.code == -185)
         fixture.network.fate = { _ in .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1)) }
         #expect(abort(producer, in: fixture) == nil)

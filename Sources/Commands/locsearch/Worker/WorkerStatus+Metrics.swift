@@ -110,7 +110,7 @@ extension WorkerStatus {
     static func runnableBacklog(_ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]) -> Int64 {
         guard ProviderSummary.inUse(providers, automatic: automatic).contains(where: \.isAskable) else { return 0 }
         let able = lanes.filter { $0.delivery.problem == nil }
-        let read = able.flatMap(\.waiting).reduce(0) { $0 + Int64($1.count) }
+        let read = able.reduce(0) { $0 + Int64($1.waiting.reduce(0) { $0 + $1.count } - $1.heldBack) }
         return able.flatMap(\.positions).reduce(read) { $0 + ($1.waiting ?? 0) }
     }
 }

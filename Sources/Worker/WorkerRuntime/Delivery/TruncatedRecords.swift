@@ -73,7 +73,9 @@ final class TruncatedRecords {
         }
 
         if let key = event?.key, key.count > maxKeyBytes { event?.key = Array(requestID.utf8) }
-        return OutgoingOutcome(event: event, isResult: false, deadLetter: deadLetter, calls: outcome.calls)
+        return OutgoingOutcome(
+            event: event, isResult: false, deadLetter: deadLetter, calls: outcome.calls,
+            givenUp: outcome.calls - outcome.callsToWaste)
     }
 
     private func logRefusal(

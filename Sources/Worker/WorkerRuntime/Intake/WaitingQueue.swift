@@ -36,6 +36,6 @@ struct WaitingPlace<Request> {
     let timer: TimerID?
     /// The bytes of memory for which the request counts.
     let bytes: Int
-    /// The queue in which a request goes on waiting once the dead letters before it are written, and its ticket there.
+    /// The queue in which a request goes on waiting once its partition does not hold it back, and its ticket there.
     let former: (queue: WaitingQueue<Request>, ticket: WaitingQueue<Request>.Ticket)?
 }

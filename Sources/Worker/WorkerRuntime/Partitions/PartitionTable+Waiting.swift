@@ -40,4 +40,13 @@ extension PartitionTable {
         _ = await wait(on: \.endOfWork, before: end) { waited.contains { !$0.isIdle } }
         for partition in waited { partition.giveUp() }
     }
+
+    /// Returns whether the records from the oldest unfinished to the newest taken reach a part of their limit.
+    func hasSpan(_ part: Double, _ partition: OwnedPartition) -> Bool {
+        let (span, open) = (partition.commits.tracker.span, partition.commits.tracker.undeliveredCount)
+        if Double(span) >= part * Double(maxSpan) { return true }
+        guard let most = maxScatteredSpan.map({ part * Double($0) }) else { return false }
+        // A gap of the done-set takes at most six bytes, so fewer gaps fit whatever their distance is.
+        return Double(span) >= most && Double(open) > most / 32
+    }
 }

@@ -15,7 +15,7 @@ final class PartitionTable {
     private let log: Logger
     /// The names of the request topics, in the order of the settings.
     private let requestTopics: [String]
-    private let maxSpan: Int
+    let (maxSpan, maxScatteredSpan): (Int, Int?)
     let metadataLimit: MetadataLimit
     private let standard: StandardRequest
     private var partitions: [TopicPartition: OwnedPartition] = [:]
@@ -42,7 +42,7 @@ final class PartitionTable {
         pauses = PartitionPauses(source, loop: loop)
         (self.gate, self.meters, self.loop) = (gate, meters, loop)
         requestTopics = configuration.topics.requestTopics.map(\.name)
-        maxSpan = configuration.maxSpan
+        (maxSpan, maxScatteredSpan) = (configuration.maxSpan, configuration.maxScatteredSpan)
         standard = StandardRequest(
             order: OutcomeOrder(configuration.ordering),
             flow: Flow(configuration.topics.requestTopics.first?.standardClass ?? .interactive),
@@ -54,7 +54,6 @@ final class PartitionTable {
 
     var count: Int { partitions.count }
     var all: [OwnedPartition] { Array(partitions.values) }
-
     subscript(id: TopicPartition) -> OwnedPartition? { partitions[id] }
 
     /// Returns the partition of a record; `nil` if its assignment has ended or is about to end.
@@ -160,13 +159,12 @@ final class PartitionTable {
     /// the uncommitted work and its costs.
     func noteRefusedCommits(_ refused: [AssignedPartition: KafkaError]) {
         for partition in partitions.values {
-            let wasRefused = partition.pauseReasons.contains(.commit)
             guard let reason = refused[partition.id] else {
                 pauses.resume(partition, from: .commit)
-                if wasRefused { onRelease?(partition) }
+                onRelease?(partition)
                 continue
             }
-            if !wasRefused {
+            if !partition.pauseReasons.contains(.commit) {
                 log.error(
                     "offsets of a partition cannot be committed: the partition is paused until they can",
                     metadata: ["partition": "\(partition.id.id)", "reason": "\(reason)"])
@@ -193,8 +191,7 @@ final class PartitionTable {
 
     // MARK: - Requests
 
-    /// Takes a record.
-    /// - Parameter partition: the record's partition.
+    /// Takes a record of a partition.
     /// - Returns: `nil` for a record that is not to be run: it is in progress already, or a former owner has done it.
     @inline(__always)
     func take(_ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival) -> RequestInProgress? {
@@ -222,11 +219,10 @@ final class PartitionTable {
             record: record, partition: partition, slot: slot,
             orderPosition: standard.order.append(record, flow.requestClass), arrival: arrival,
             flow: flow, keepsSteps: standard.keepsSteps)
-        if partition.commits.tracker.span >= maxSpan { pauses.pause(partition, because: .span) }
+        if hasSpan(1, partition) { pauses.pause(partition, because: .span) }
         return request
     }
 
-    /// Begins an admitted request.
     @inline(__always)
     func begin(_ request: RequestInProgress) {
         request.partition.add(request)
@@ -260,7 +256,7 @@ final class PartitionTable {
 
         if isDelivered, contains(partition) {
             partition.commits.tracker.markDelivered(request.slot)
-            if partition.commits.tracker.span < maxSpan / 2 { pauses.resume(partition, from: .span) }
+            if !hasSpan(0.5, partition) { pauses.resume(partition, from: .span) }
             if partition.deadLetterIsWritten(of: request.slot) {
                 onRelease?(partition)
                 if !partition.hasPendingDeadLetters { pauses.resume(partition, from: .deadLetter) }

@@ -247,8 +247,8 @@ extension LaneFixture {
     fileprivate func allWaitForDeadLetters() async throws {
         try await eventually("a dead letter is sent, and all wait for it") {
             guard await sink.handedOver.contains(where: { $0.topic == "dead-letters" }) else { return false }
-            let waiting = await lane.status.waiting.reduce(0) { $0 + $1.count }
-            return await lane.heldBack == waiting
+            let status = await lane.status
+            return status.heldBack == status.waiting.reduce(0) { $0 + $1.count }
         }
     }
 }

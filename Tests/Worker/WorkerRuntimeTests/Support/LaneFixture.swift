@@ -2,7 +2,6 @@ import EventLoop
 import Kafka
 import Logging
 import Observability
-import Resilience
 import TestSupport
 import Testing
 
@@ -173,9 +172,6 @@ struct WeakPartition: @unchecked Sendable {
 }
 
 extension WorkerLane {
-    /// The number of waiting requests that their partitions hold back.
-    var heldBack: Int { waitingRoom?.heldBack.reduce(0) { $0 + $1.requests.count } ?? 0 }
-
     func weakPartition(_ id: TopicPartition) -> WeakPartition? { partitions[id].map(WeakPartition.init) }
 }
 
