@@ -23,7 +23,7 @@ public final class TopicReader: Sendable {
         case whatIsThere
         /// Reads every record in order, including those of open or aborted transactions. If the next record was
         /// deleted, or the topic ends before it, `news` throws `recordsMissing`. Brokers send each record at once,
-        /// whatever the user's properties ask of a fetch.
+        /// whatever `fetch.min.bytes` the user's properties set.
         case everyRecord
     }
 
@@ -53,7 +53,7 @@ public final class TopicReader: Sendable {
         var own = ["enable.partition.eof": "true", "auto.offset.reset": "earliest"]
         if mode == .everyRecord {
             (own["auto.offset.reset"], own["isolation.level"]) = ("error", "read_uncommitted")
-            (own["fetch.min.bytes"], own["fetch.wait.max.ms"]) = ("1", "100")
+            own["fetch.min.bytes"] = "1"
         }
         client = try ClientHandle(toolFor: configuration, setting: own, log: log)
     }
