@@ -128,8 +128,8 @@ extension SimulatedProducer {
         end(.abort)
     }
 
-    /// - Parameter isResumable: `false` for a call that returns only after the answer to its last request, even if its time
-    ///   is over by then (`rd_kafka_send_offsets_to_transaction`).
+    /// - Parameter isResumable: `false` for a call that returns only after the answer to its last request, even if its
+    ///   timeout has passed (`rd_kafka_send_offsets_to_transaction`).
     private func begin(
         _ name: String, within bound: Int64, isResumable: Bool = true, reply: @escaping (KafkaError?) -> Void,
         _ body: () -> Void

@@ -14,8 +14,9 @@ final class BrokerFailures: Sendable {
     }
     private let failures = Mutex(Failures())
 
-    /// Records a log line about one broker, such as `sasl_ssl://kafka:9092/bootstrap: Connect to ipv4#10.0.0.7:9092
-    /// failed: Connection refused (after 2ms in state CONNECT)`. Ignores lines of any other form.
+    /// Records a log line about one broker, such as
+    /// `sasl_ssl://kafka:9092/bootstrap: Connect to ipv4#10.0.0.7:9092 failed: Connection refused (after 2ms in state CONNECT)`.
+    /// Ignores lines of any other form.
     func note(line: String) {
         guard let (address, reason, end) = Self.parse(line) else { return }
 

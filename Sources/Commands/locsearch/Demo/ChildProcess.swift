@@ -79,7 +79,7 @@ final class ChildProcess: Sendable {
 
     /// Starts a program with no signal blocked or ignored.
     /// - Parameter arguments: the program's path first.
-    /// - Parameter pipes: its input and output, in a process group of its own; `nil` for a program on this terminal.
+    /// - Parameter pipes: its input and output, in a separate process group; `nil` for a program on this terminal.
     /// - Returns: its process id.
     static func start(
         _ arguments: [String], _ environment: [String: String], pipes: (input: Int32, output: Int32)?

@@ -47,7 +47,7 @@ struct SettingsOptions: ParsableArguments {
     }
 
     /// Returns a settings error for an argument that resembles a setting, and a usage error for any other.
-    /// Neither contains a text that may be a secret, as after `--hotpepper-api-key= SECRET`.
+    /// No error repeats a text that may be a secret, as after `--hotpepper-api-key= SECRET`.
     /// - Parameter last: the option before the argument.
     private static func unknown(_ argument: String, after last: String?) -> any Error {
         let shown = SettingsError.shown(argument)

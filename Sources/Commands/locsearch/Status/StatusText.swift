@@ -133,7 +133,8 @@ enum StatusText {
         let state = backlog.state.map { "\($0), " } ?? ""
         guard !members.isEmpty else { return state + "no member" }
 
-        // Each loop of a worker is a separate member. bounded: the number of members of a group
+        // Each loop of a worker is a separate member.
+        // bounded: the number of members of a group
         let counts = members.filter { !$0.isEmpty }.reduce(into: [:] as [String: Int]) { $0[$1, default: 0] += 1 }
         let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) members)" : $0.key }
         // Some brokers report the number of members without their names.

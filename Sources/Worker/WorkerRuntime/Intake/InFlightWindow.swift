@@ -12,8 +12,9 @@ struct InFlightWindow {
     /// A smaller limit gains nothing: requests become no cheaper, and each pass of the loop serves fewer of them.
     static let least = 64
 
-    /// One part in this many is reserved for interactive requests.
-    private static let interactivePart = 8
+    /// One part in this many of the window, and of the bytes for outcomes, is reserved for interactive requests. They
+    /// then need not wait for one of many batch requests to finish.
+    static let interactivePart = 8
 
     private var most: Int
     private(set) var limit: Int

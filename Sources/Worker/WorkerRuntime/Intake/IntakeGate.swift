@@ -117,10 +117,6 @@ final class IntakeGate {
         }
     }
 
-    /// One part in this many of the bytes for outcomes is reserved for interactive requests, as a part of the window is. They
-    /// then need not wait for one of many batch requests to finish.
-    private static let interactivePart = 8
-
     /// Returns whether a request of the class may begin now.
     /// - Parameter others: the number of requests that are about to begin before it.
     func hasPlace(for requestClass: RequestClass, behind others: Int = 0) -> Bool {
@@ -130,7 +126,7 @@ final class IntakeGate {
     /// Returns whether there is room for the outcome of a request of the class. A request without a call needs nothing
     /// else.
     func hasRoomForOutcome(of requestClass: RequestClass) -> Bool {
-        let reserved = requestClass == .batch ? limits.unconfirmedBytes / Self.interactivePart : 0
+        let reserved = requestClass == .batch ? limits.unconfirmedBytes / InFlightWindow.interactivePart : 0
         return !isClosed && open < limits.open && unconfirmedBytes < limits.unconfirmedBytes - reserved
     }
 

@@ -39,7 +39,7 @@ final class OwnedPartition {
     var isLeaving = false
     /// True once the assignment has ended.
     var hasEnded = false {
-        // Requests refer to their partition. Those that never began would remain in memory with it.
+        // Requests refer to their partition. Requests that never began would remain in memory with it.
         didSet { sessions = SessionSearches() }
     }
     /// The newest search of each session.
@@ -135,8 +135,8 @@ final class OwnedPartition {
         !pendingDeadLetters.isEmpty && pendingDeadLetters.contains { $0 < slot }
     }
 
-    /// True while a request that has waited must not begin: a crash would repeat its call, because its offset could not be
-    /// committed.
+    /// True while a request that has waited must not begin: the brokers refuse the partition's commits, or an earlier
+    /// dead letter is not written. A crash would repeat its call.
     func holdsBack(_ slot: OffsetTracker.Slot) -> Bool {
         pauseReasons.contains(.commit) || awaitsDeadLetter(before: slot)
     }

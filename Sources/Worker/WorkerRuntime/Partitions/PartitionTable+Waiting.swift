@@ -46,7 +46,7 @@ extension PartitionTable {
         let (span, open) = (partition.commits.tracker.span, partition.commits.tracker.undeliveredCount)
         if Double(span) >= part * Double(maxSpan) { return true }
         guard let most = maxScatteredSpan.map({ part * Double($0) }) else { return false }
-        // A gap of the done-set takes at most six bytes, so fewer gaps fit whatever their distance is.
+        // A gap of the done-set takes at most six bytes. With one open request in eight bytes, all gaps fit.
         return Double(span) >= most && Double(open) > most / 32
     }
 }

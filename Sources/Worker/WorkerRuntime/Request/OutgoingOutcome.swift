@@ -11,7 +11,7 @@ final class OutgoingOutcome: Sendable {
     let deadLetter: ProducerRecord?
     /// The number of provider calls made for the request, each of which may have been billed.
     let calls: Int
-    /// The number of calls that are wasted if the outcome is not published. Those that were given up are counted already.
+    /// The number of calls that are wasted if the outcome is not published. Calls that were given up are counted already.
     let callsToWaste: Int
 
     init(event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0, givenUp: Int = 0) {

@@ -38,7 +38,7 @@ struct GooglePlacesAPI {
 
         var tail: [String] = []
         if isText, mask.wantsPageToken, next < min(total, Self.limit) {
-            let payload = [UInt8(truncatingIfNeeded: next)] + search.fingerprint.bytes  // bounded: no sum
+            let payload = [UInt8(truncatingIfNeeded: next)] + search.fingerprint.bytes  // bounded: two arrays
             tail.append("  \"nextPageToken\": \"\(SealedText.seal(payload, seed: resources.world.seed))\"")
         }
         let fragments = mask.places == nil ? [] : hits.map { fragment(of: $0, for: search, mask: mask) }
