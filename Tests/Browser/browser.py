@@ -3,7 +3,10 @@
 import json
 import os
 import secrets
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from urllib.parse import urlsplit
 
@@ -52,6 +55,31 @@ if (element) {
 }
 """
 )
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Checks how long something takes. Does not count the time for which this process got no processor."""
+    ended, stood_still = threading.Event(), 0.0
+
+    def look() -> None:
+        nonlocal stood_still
+        last = time.monotonic()
+        while not ended.wait(0.05):
+            now = time.monotonic()
+            stood_still += max(0.0, now - last - 0.1)
+            last = now
+
+    watch = threading.Thread(target=look, daemon=True)
+    watch.start()
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        took = time.monotonic() - began
+        ended.set()
+        watch.join()
+    assert took - stood_still < seconds, f"took {took:.1f} s, of which the machine stood still for {stood_still:.1f} s"
 
 
 # The first is the browser without windows, which takes a third less time of the machine.

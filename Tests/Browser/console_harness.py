@@ -69,7 +69,7 @@ class ConsoleHarness:
         settings = {
             "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap,
             "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10",
-            "ADMIN_PORT": "0",
+            "ADMIN_PORT": str(free_port()),
             "WORKER_DEADLINE": "10s",
             "WORKER_REQUEST_STEPS": "true",
             "PROVIDERS_ORDER": "hotpepper",
@@ -153,7 +153,7 @@ class Demo:
         # The folder is where a demo says how to reach it: other programs of this machine need not find this one.
         self.processes.start("demo", command, {"XDG_RUNTIME_DIR": str(logs)})
         log = logs / "demo.log"
-        wait_until(lambda: "Ctrl-C ends the demo" in log.read_text(), 90, "a demo that is up")
+        wait_until(lambda: "Ctrl-C ends the demo" in log.read_text(), 150, "a demo that is up")
 
     def controls(self) -> dict[str, bool]:
         """Whether each control is on."""

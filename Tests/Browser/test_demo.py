@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from browser import DESKTOP, PHONE, Keys, fresh_session
+from browser import DESKTOP, PHONE, Keys, at_most, fresh_session
 from console_harness import running_demo
 from test_accessibility import check_all_looks
 
@@ -213,9 +213,8 @@ def test_broker_away_is_said_on_both_pages_and_the_workers_come_back(browser, de
     search_until_found(window)
     traffic.use()
     switch(traffic, "broker-away", True)
-    began = time.monotonic()
-    traffic.wait_for_text("#connection", "Kafka does not answer")
-    assert time.monotonic() - began < SECONDS + BUSY
+    with at_most(SECONDS + BUSY):
+        traffic.wait_for_text("#connection", "Kafka does not answer")
     traffic.wait_for_text("#fleet-verdict", "Kafka away")
     traffic.wait_for("#fleet-figures.is-old")
 
@@ -225,7 +224,7 @@ def test_broker_away_is_said_on_both_pages_and_the_workers_come_back(browser, de
 
     traffic.use()
     switch(traffic, "broker-away", False)
-    traffic.wait_gone("#connection")
+    traffic.wait_gone("#connection", within=UNTIL_FORMED)
     traffic.wait(lambda: traffic.text("#fleet-verdict") == "Taking requests", "the fleet", within=UNTIL_FORMED)
     count = kept(traffic)
     traffic.wait(lambda: kept(traffic) > count, "outcomes again", within=UNTIL_FORMED)
@@ -234,9 +233,8 @@ def test_broker_away_is_said_on_both_pages_and_the_workers_come_back(browser, de
 
 def test_killed_worker_is_not_reachable_and_the_other_goes_on(traffic):
     switch(traffic, "worker-killed", True)
-    began = time.monotonic()
-    traffic.wait_for_texts(".worker .worker-head .code", ["Ready", "Not reachable"])
-    assert time.monotonic() - began < SECONDS + BUSY
+    with at_most(SECONDS + BUSY):
+        traffic.wait_for_texts(".worker .worker-head .code", ["Ready", "Not reachable"])
     traffic.wait(lambda: ready(traffic) == "1 of 2 ready", "the other worker", within=UNTIL_FORMED)
     count = kept(traffic)
     traffic.wait(lambda: kept(traffic) > count + 5, "outcomes of the other", within=UNTIL_FORMED)

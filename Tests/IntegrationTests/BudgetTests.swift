@@ -60,11 +60,11 @@ struct BudgetTests {
             _ = try await Self.command(["set", "hotpepper", "7", "--yes"], in: harness)
             try await eventually("the provider is asked again") {
                 try await harness.send(WorkerHarness.requests("more", 1))
-                return try await harness.outcomes(1)["more0"]?.places != nil
+                return try await harness.outcomes(1, of: "more")["more0"]?.places != nil
             }
             // Whichever worker makes it, one call is left.
             try await harness.send(WorkerHarness.requests("last", 8))
-            let last = try await harness.outcomes(8)
+            let last = try await harness.outcomes(8, of: "last")
             #expect(last.values.count { $0.places != nil } <= 1)
             #expect(try await harness.calls(to: "hotpepper") ?? 0 <= 7)
         }

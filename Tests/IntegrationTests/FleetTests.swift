@@ -19,7 +19,7 @@ struct FleetTests {
         try await WorkerHarness.run(settings.merging(more) { $1 }) { harness in
             let second = try RunningProgram(["worker"], environment: harness.environment.merging(ofSecond) { $1 })
             defer { second.end() }
-            try await eventually("each has two partitions", within: .seconds(60)) {
+            try await eventually("each has two partitions", within: .seconds(120)) {
                 second.error.contains(#""owned":"2""#)
             }
 

@@ -40,7 +40,7 @@ struct GroupProtocolTests {
 
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
-            try await eventually("each has two partitions", within: .seconds(60)) {
+            try await eventually("each has two partitions", within: .seconds(120)) {
                 try await Self.partitions(of: harness) == 2 && second.error.contains(#""owned":"2""#)
             }
 

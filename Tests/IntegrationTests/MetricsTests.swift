@@ -34,7 +34,7 @@ struct MetricsTests {
             let refused = (0..<2).map { WorkerHarness.request("f\($0)", "hotpepper", #","category":"hospital\#($0)""#) }
             try await harness.send(answered + refused + ["no JSON", "{}", ""], age: .seconds(60))
             try await Self.everythingIsDone(25, in: harness)
-            try await eventually("all offsets are committed, and the clients have reported") {
+            try await eventually("all offsets are committed, and the clients have reported", within: .seconds(60)) {
                 let metrics = try await Self.metrics(of: harness)
                 let brokers = metrics.families["locsearch_broker_rtt_p99_seconds"]?.samples ?? []
                 return metrics.total("locsearch_partition_lag") == 0
@@ -242,7 +242,7 @@ struct MetricsTests {
             try await eventually("the lag of all partitions is known") {
                 try await Self.metrics(of: harness).families["locsearch_partition_lag"]?.samples.count == 4
             }
-            try await harness.configureProviders(#"{"latency":"2s"}"#)
+            try await harness.configureProviders(#"{"latency":"4s"}"#)
             try await harness.sendTogether((0..<20).map { WorkerHarness.request("r\($0)", "hotpepper") })
             try await eventually("what is under way counts") {
                 try await Self.metrics(of: harness).total("locsearch_partition_lag") == 20

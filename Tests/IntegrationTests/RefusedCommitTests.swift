@@ -128,7 +128,7 @@ struct RefusedCommitTests {
             }
         }
         let working = lanes.map { lane in Task { try await lane.run() } }
-        try await eventually("each lane has two partitions", within: .seconds(30)) {
+        try await eventually("each lane has two partitions", within: .seconds(60)) {
             for lane in lanes where await lane.status.positions.count != 2 { return false }
             return true
         }

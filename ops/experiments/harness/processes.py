@@ -1,6 +1,8 @@
 """Real processes, each ended by its own pid whatever happens to the experiment."""
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -83,9 +85,11 @@ def cpu_seconds(pid: int) -> float:
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Returns a port below those that the system gives to connections, which might take it before a server does."""
+    while True:
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))
+            return s.getsockname()[1]
 
 
 def wait_until(condition, within: float, what: str, every: float = 0.05):
