@@ -70,5 +70,8 @@ struct ControlTimeTests {
                 == "rate of hotpepper is 12.5 per second (forced) for the fleet, by mori@ops until it is withdrawn")
         (order.instance, order.worker) = ("a1", "web-1")
         #expect(order.sentence.contains("for web-1 (a1)"))
+        #expect(!ControlReport(ControlBook([order])).json.contains("isTakenBack"))
+        order.isTakenBack = true
+        #expect(ControlReport(ControlBook([order])).json.contains(#""isTakenBack":true"#))
     }
 }

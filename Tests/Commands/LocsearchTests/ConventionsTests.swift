@@ -97,7 +97,9 @@ struct ConventionsTests {
             ]),
         Variables(
             convention: "a protocol that the program lacks is warned about and ignored",
-            environment: otlp.merging(["OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"]) { $1 },
+            environment: otlp.merging([
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "",
+            ]) { $1 },
             settings: ["tracing.endpoint": "http://collector:4318"],
             warnings: ["OTEL_EXPORTER_OTLP_PROTOCOL is ignored"]),
         Variables(

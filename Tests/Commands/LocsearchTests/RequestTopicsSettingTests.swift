@@ -103,6 +103,11 @@ struct RequestTopicsSettingTests {
         #expect(SettingsRule.ofWorker.contains { $0.mistake(in: (try? load(several)) ?? Settings()) != nil })
 
         #expect(try refusal(["topics.requests": "a,b:batch", "providers.hotpepper.limitMode": "by-partitions"]) == nil)
+        let ofMethods = [
+            "providers.googlePlaces.methodLimits": "searchNearby=5", "topics.requests": "a,b:batch",
+            "providers.googlePlaces.limitMode": "by-partitions",
+        ]
+        #expect(try refusal(ofMethods)?.contains("providers.googlePlaces.limitMode is by-partitions") == true)
         for mode in ["shared", "perProcess"] {
             #expect(try refusal(several.merging(["providers.hotpepper.limitMode": mode]) { $1 }) == nil)
         }

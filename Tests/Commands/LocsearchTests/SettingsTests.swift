@@ -204,6 +204,12 @@ struct SettingsTests {
                 "worker:\n  concurrency: 64\n  maxAge: off\nkafka:\n  properties:\n    debug: broker,topic\nproviders:\n  order: [google-places, hotpepper]\n"
         ),
     ]
+    @Test func `A property of a mapping may end in a backslash`() throws {
+        let text = "kafka:\n  properties:\n    ssl.key.password: 'abc\\'\n    client.id: me, too\n"
+        let settings = try load(file: (name: "a.yaml", text: text))
+        #expect(settings.properties == ["ssl.key.password": "abc\\", "client.id": "me, too"])
+    }
+
     @Test(arguments: files) func `A settings file means the same in every form`(file: (name: String, text: String))
         throws
     {

@@ -44,6 +44,13 @@ struct WrongUsageTests {
         #expect(program.error.contains(": did you mean \(meant)?"), "\(program.error)")
     }
 
+    @Test func `A budget in calls takes no amount of money`() async throws {
+        let program = try await RunningProgram.run(["budget", "set", "hotpepper", "300 USD", "--yes"])
+
+        #expect(program.code == 64, "\(program.output)")
+        #expect(program.error.contains("the budget hotpepper takes 0 to 1000000000 calls"), "\(program.error)")
+    }
+
     @Test func `An unknown command is answered with the list of commands`() async throws {
         let program = try await RunningProgram.run(["nonsense"])
 

@@ -100,6 +100,17 @@ struct StoreBoundsTests {
         #expect(state.exchanges.all.last?.requestID == "r199")
     }
 
+    @Test func `Steps of a request are not kept, and the account of a budget counts`() {
+        var failure = OutcomeEvent.Failure(code: "rate-limited", message: "m", isRetryable: true)
+        failure.account = String(repeating: "x", count: 5000)
+        var event = OutcomeEvent(requestID: "r", sessionID: "session", body: .failed(failure))
+        event.steps = OutcomeEvent.Steps(text: Array("topic 12; call hotpepper 0+61 ok".utf8))
+        var state = SessionState()
+        for _ in 0..<2 { Reducer.reduce(&state, .outcome(event)) }
+        #expect(state.exchanges.all.map { $0.outcome?.steps } == [nil])
+        #expect(state.byteCount > 5000)
+    }
+
     @Test func `The newest request is kept, however long it is`() {
         var state = SessionState(limits: SessionLimits(bytes: 1000))
         Reducer.reduce(&state, failed(bytes: 10, session: "session", request: "old", at: 1))

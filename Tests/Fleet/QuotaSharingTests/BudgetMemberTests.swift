@@ -232,6 +232,29 @@ struct BudgetMemberTests {
         #expect(try #require(member.tick(at: Self.start + .seconds(3))).entries.contains { $0.take > 0 })
     }
 
+    @Test func `A budget lowered while the topic is read again applies to reserved calls`() throws {
+        let member = Self.member(1000)
+        member.accounts[0].setWaiting(50)
+        let reserved = try #require(member.tick(at: Self.start))
+        member.read(reserved, at: 0, now: Self.start)
+        #expect(member.accounts[0].take(at: Self.start) != nil)
+
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: Self.start)
+        member.read(reserved, at: 0, now: Self.start)
+        let order = BudgetMessage.Order("hotpepper", period: Self.period.label, limit: 0, time: "now")
+        member.read(BudgetMessage(sender: "tool", number: 1, order: order), at: 1, now: Self.start)
+        #expect(member.isReady)
+        #expect(member.accounts[0].take(at: Self.start) == nil)
+    }
+
+    /// The oldest offset may be that of a transaction's end, which is no record.
+    @Test func `A topic read from its oldest offset is whole although no record is there`() {
+        let member = BudgetMember(name: "m-0", calls: 10, at: Self.start)
+        member.begin(FleetTopicExtent(first: 7, end: 9, oldest: 7), at: Self.start)
+        member.read(nil, at: 8, now: Self.start)
+        #expect(member.isReady)
+    }
+
     /// The end of a transaction takes an offset and is no record.
     @Test func `The history ends at the topic's end although no record is there`() {
         let member = BudgetMember(name: "m-0", calls: 10, at: Self.start)

@@ -109,6 +109,14 @@ struct ControlMemberTests {
         #expect(member.read(message(drain), at: 2, now: start) == .order(drain, sender: "tool"))
     }
 
+    @Test func `A retry given while the topic could not be read applies once`() {
+        let retry = message(ControlOrder(.retry, provider: "hotpepper", by: "mori", at: 0))
+        let member = member([retry])
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
+        #expect(member.read(retry, at: 0, now: start) == nil)
+        #expect(member.read(retry, at: 1, now: start) != nil)
+    }
+
     // MARK: - Snapshots
 
     @Test func `One snapshot is written every ten minutes while there is an order`() {

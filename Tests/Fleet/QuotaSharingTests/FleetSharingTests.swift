@@ -52,7 +52,7 @@ struct FleetSharingTests {
             now += .milliseconds(50)
             older = lessor.tick(at: now)
         }
-        #expect(lessee.share(of: LeaseFleet.limit, at: fleet.now) == 1)
+        #expect(lessee.loopShare(of: LeaseFleet.limit, at: fleet.now).share == 1)
 
         lessor.setDemand(LimitDemand(1), of: LeaseFleet.limit)
         var newer: LeaseMessage?
@@ -61,7 +61,7 @@ struct FleetSharingTests {
             newer = lessor.tick(at: now)
         }
         for message in [try #require(newer), try #require(older)] { lessee.receive(message, at: now) }
-        #expect(lessee.share(of: LeaseFleet.limit, at: now) == 0.5)
+        #expect(lessee.loopShare(of: LeaseFleet.limit, at: now).share == 0.5)
     }
 
     /// A member that owns only partitions of other topics than the first one has requests but no share.

@@ -67,8 +67,8 @@ extension BudgetCommand {
             let text = if case .money(let currency) = account.unit { "\(amount) \(currency)" } else { amount }
             switch BudgetText.Amount(text) {
             case .calls(let calls): return calls
-            case .money(let micros, _): return micros
-            case nil:
+            case .money(let micros, _) where account.unit != .calls: return micros
+            default:
                 let most =
                     account.unit == .calls ? "0 to 1000000000 calls" : "an amount such as 350.00, at most 1000000"
                 throw ValidationError("the budget \(account.account) takes \(most)")

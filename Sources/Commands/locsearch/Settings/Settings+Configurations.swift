@@ -45,9 +45,8 @@ extension Settings {
 
         for provider in Self.providerNames {
             let prefix = "providers.\(provider.name)."
-            guard self[prefix + "requestsPerSecond"] != nil, text(prefix + "limitMode") == "by-partitions" else {
-                continue
-            }
+            let hasLimit = self[prefix + "requestsPerSecond"] != nil || self[prefix + "methodLimits"] != nil
+            guard hasLimit, text(prefix + "limitMode") == "by-partitions" else { continue }
             throw SettingsError(
                 "\(prefix)limitMode is by-partitions, which requires a single requests topic, but topics.requests lists"
                     + " \(requests.count): use \(prefix)limitMode=shared, or one topic of requests"

@@ -84,14 +84,16 @@ struct SettingsFile: Sendable {
     }
 
     /// Joins the properties of a mapping to one entry. Commas in their values are escaped, because commas separate
-    /// properties.
+    /// properties. A space follows a final backslash, which would otherwise escape the separator. It is removed later.
     private mutating func addProperties(_ properties: [(name: String, entry: Entry)]) throws(SettingsError) {
         guard let first = properties.first else { return }
         if let text = entries[Self.propertiesName] {
             throw SettingsError.setTwice(Self.propertiesName, lines: (text.line, first.entry.line), path: path)
         }
 
-        let text = properties.map { "\($0.name)=\($0.entry.text.replacing(",", with: "\\,"))" }.joined(separator: ",")
+        let text = properties.map { name, entry in
+            "\(name)=\(entry.text.replacing(",", with: "\\,"))" + (entry.text.hasSuffix("\\") ? " " : "")
+        }.joined(separator: ",")
         entries[Self.propertiesName] = Entry(text: text, line: first.entry.line)
     }
 }

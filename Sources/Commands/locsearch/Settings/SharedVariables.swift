@@ -36,7 +36,7 @@ enum SharedVariables {
             if ["", "otlp"].contains(choice) { return nil }
             throw SettingsError("\(name) names an exporter that locsearch does not support: expected otlp or none")
         case "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL":
-            let particular = environment["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]
+            let particular = environment["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"].flatMap { $0.isEmpty ? nil : $0 }
             if ["", "http/protobuf"].contains(particular?.lowercased() ?? choice) { return nil }
             throw SettingsError(
                 "traces are exported by http/protobuf only, for which collectors usually listen on port 4318")

@@ -25,6 +25,7 @@ extension ControlOrder {
         json.member("level", level)
         json.member("scope", instance == nil ? "fleet" : "worker")
         json.member("worker", worker)
+        if isTakenBack { json.member("isTakenBack", true) }
         json.member("by", by)
         json.member("at", atText)
         json.member("until", untilText)

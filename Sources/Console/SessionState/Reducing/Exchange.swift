@@ -64,10 +64,10 @@ struct Exchange: Sendable, Hashable {
         (request, sentAt, operation) = (other, time, other.operation)
     }
 
-    private mutating func add(_ other: OutcomeEvent) {
-        if let outcome {
-            guard other != outcome, other.isPreferred(over: outcome) else { return }
-        }
+    private mutating func add(_ event: OutcomeEvent) {
+        var other = event
+        other.steps = nil  // not shown, and possibly large
+        if let outcome, other == outcome || !other.isPreferred(over: outcome) { return }
         outcome = other.compacted()
         if request == nil { operation = other.operation.flatMap(SearchOperation.init) }
     }

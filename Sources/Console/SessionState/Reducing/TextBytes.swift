@@ -26,7 +26,7 @@ extension OutcomeEvent.Body {
                 + (result.search?.categories ?? []).textBytes
         case .failed(let failure):
             ([failure.code, failure.message]
-                + [failure.providerStatus, failure.member, failure.limit].compactMap(\.self)).textBytes
+                + [failure.providerStatus, failure.member, failure.limit, failure.account].compactMap(\.self)).textBytes
         }
     }
 }

@@ -43,9 +43,7 @@ public struct Budget: Sendable, Hashable {
         _ provider: ProviderID, _ scope: Scope = .all, limit: Int, per span: Span = .day, unit: Unit = .calls,
         reserve: BudgetReserve = .units(0), warning: Int = 80, prices: [PriceClass: Int] = [:]
     ) {
-        self.provider = provider
-        self.scope = scope
-        self.span = span
+        (self.provider, self.scope, self.span) = (provider, scope, span)
         (self.unit, self.limit, self.reserve, self.warning, self.prices) = (unit, limit, reserve, warning, prices)
     }
 

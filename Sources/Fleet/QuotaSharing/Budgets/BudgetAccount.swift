@@ -186,8 +186,8 @@ public final class BudgetAccount {
         if isMore { log.wake() }
     }
 
+    /// After the budget was used up, one call is requested to find out whether more are available.
     private func noteWaiting() {
-        // After the budget was used up, one call is requested to find out whether more are available.
         let asks = usedUp != nil && hasAnyLeft ? unitsOfCall.lowerBound : 0
         (reservation.waiting, reservation.waitingBatch) = (max(waiting.all, asks), waiting.batch)
     }

@@ -84,6 +84,9 @@ public final class BudgetMember {
     /// Processes the next record.
     /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
+        let wasReady = isReady
+        // A budget may have been lowered while the topic was read again.
+        defer { if !wasReady, isReady { accounts.forEach(dropExcess) } }
         guard let message else { return log.records.skip(offset) }
         guard case .applied(let effect, let isSnapshotTakenOver) = log.records.read(message, at: offset, now: now)
         else {
@@ -96,7 +99,7 @@ public final class BudgetMember {
         if effect != nil, questions.count < Self.mostQuestions, isToBeAnswered(message) {
             questions.append(message.sender)
         }
-        if let order = message.order { dropReservations(beyond: order) }
+        if let order = message.order, order.limit != nil { account(order.account).map(dropExcess) }
 
         if message.sender == name {
             if let effect { settle(message.number, effect: effect, at: now) }
@@ -116,11 +119,9 @@ public final class BudgetMember {
     }
 
     /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
-    private func dropReservations(beyond order: BudgetMessage.Order) {
-        guard order.limit != nil, let account = account(order.account), let period = account.current?.period else {
-            return
-        }
-        _ = account.reservation.remove(max(0, period.taken.saturatingSubtracting(period.budget)))
+    private func dropExcess(of account: BudgetAccount) {
+        guard let period = account.current?.period, let budget = period.ordered else { return }
+        _ = account.reservation.remove(max(0, period.taken.saturatingSubtracting(budget)))
     }
 
     /// Processes the grants to a message of this member. Older messages that it has not read back are ignored from now

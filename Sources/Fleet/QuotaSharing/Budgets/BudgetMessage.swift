@@ -69,9 +69,7 @@ public struct BudgetMessage: Sendable, Hashable {
         sender: String, number: UInt64, entries: [Entry] = [], order: Order? = nil, snapshot: Snapshot? = nil,
         question: String? = nil, answers: String? = nil
     ) {
-        self.sender = sender
-        self.number = number
-        self.entries = entries
+        (self.sender, self.number, self.entries) = (sender, number, entries)
         (self.order, self.snapshot, self.question, self.answers) = (order, snapshot, question, answers)
     }
 }

@@ -44,11 +44,7 @@ public struct BudgetStatus: Sendable, Hashable {
     public init(_ budget: Budget, _ current: (label: String, period: BudgetLedger.Period)?) {
         self.budget = budget
         guard let (label, period) = current else { return }
-        self.period = label
-        limit = period.budget
-        made = period.made
-        reserved = period.reserved
-        left = period.left
-        since = period.since
+        (self.period, limit, made) = (label, period.budget, period.made)
+        (reserved, left, since) = (period.reserved, period.left, period.since)
     }
 }

@@ -16,6 +16,10 @@ public final class ControlMember {
     /// This process's name in the fleet, unique among all processes and starts.
     public let name: String
     private var log: ReplicatedLog<ControlBook>
+    /// The offset of the last record that was read; -1 before the first one.
+    private var lastRead: Int64 = -1
+    /// The last record that was read before the topic was opened again; `nil` if it was opened once.
+    private var lastBeforeReopening: Int64?
 
     public init(name: String, at now: Instant) {
         self.name = name
@@ -34,12 +38,17 @@ public final class ControlMember {
     // MARK: - Reading
 
     /// Begins to read the topic, for the first time or again.
-    public func begin(_ extent: FleetTopicExtent, at now: Instant) { log.begin(extent, at: now) }
+    public func begin(_ extent: FleetTopicExtent, at now: Instant) {
+        if extent.isRemade { lastRead = -1 }
+        lastBeforeReopening = lastRead < 0 ? nil : lastRead
+        log.begin(extent, at: now)
+    }
 
     /// Processes a record of the topic.
     /// - Parameter message: `nil` for a record that does not concern orders.
     /// - Returns: the message, if this process must act on it.
     public func read(_ message: ControlMessage?, at offset: Int64, now: Instant) -> News? {
+        lastRead = max(lastRead, offset)
         guard let message else {
             log.skip(offset)
             return nil
@@ -48,10 +57,19 @@ public final class ControlMember {
         if case .ignored = result { return nil }
         let news = news(in: message)
         guard case .ofHistory = result else { return news }
-        // The sender of an old question has stopped waiting. An order to drain names this process only, so it applies
-        // however late it is read.
-        if case .order(let order, _) = news, order.control == .drain { return news }
-        return nil
+        // The sender of an old question has stopped waiting.
+        guard case .order(let order, _) = news, appliesLate(order, at: offset) else { return nil }
+        return news
+    }
+
+    /// True for an order of the history that still applies. An order to drain names this process only. A retry that came
+    /// while the topic could not be read is in no book.
+    private func appliesLate(_ order: ControlOrder, at offset: Int64) -> Bool {
+        switch order.control {
+        case .drain: true
+        case .retry: lastBeforeReopening.map { $0 < offset } ?? false
+        default: false
+        }
     }
 
     private func news(in message: ControlMessage) -> News? {

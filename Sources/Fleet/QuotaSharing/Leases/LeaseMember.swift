@@ -79,10 +79,6 @@ public final class LeaseMember {
     }
 
     /// Returns the share of a limit that may be used now, 0 to 1.
-    public func share(of limit: String, at now: Instant) -> Double {
-        index(of: limit).map { share(of: $0, at: now) } ?? 0
-    }
-
     private func share(of index: Int, at now: Instant) -> Double {
         let (usable, leasedIn) = (own.usable(at: now), limits[index].table.leasedIn(at: now))
         return min(1, max(0, usable - limits[index].table.leasedOut(at: now)) + leasedIn)
@@ -138,11 +134,9 @@ public final class LeaseMember {
     /// Sets this member's demand for a limit.
     public func setDemand(_ demand: LimitDemand, of limit: String) {
         guard let index = index(of: limit) else { return }
-        let former = limits[index].demand
+        // Of this member's own demand, the prospect depends on the tenants only.
+        if demand.interactiveTenants != limits[index].demand.interactiveTenants { limits[index].prospect = nil }
         limits[index].demand = demand
-        // With batch work or several tenants, the prospect depends on this member's own demand.
-        let isOfOneKind = demand.batch == 0 && former.batch == 0 && demand.interactiveTenants == 1
-        if !isOfOneKind || former.interactiveTenants > 1 { limits[index].prospect = nil }
     }
 
     /// Processes a message of the topic, which may be late, duplicated, or out of order.
@@ -163,9 +157,7 @@ public final class LeaseMember {
             if let acknowledged = state.acknowledged[name] {
                 limits[index].table.endLeases(to: message.sender, olderThan: acknowledged)
             }
-            if let returned = state.returned[name] {
-                limits[index].table.endLeases(to: message.sender, upTo: returned)
-            }
+            if let returned = state.returned[name] { limits[index].table.endLeases(to: message.sender, upTo: returned) }
         }
     }
 

@@ -264,5 +264,6 @@ private struct YoungLog<State: ReplicatedState> {
     }
 
     /// True if older records must be read: these contain no snapshot, and are not all that exist.
-    var isTooShort: Bool { snapshotOffset == nil && first > extent.oldest }
+    /// The oldest offset may hold no record, such as the marker of a transaction.
+    var isTooShort: Bool { snapshotOffset == nil && extent.first > extent.oldest }
 }

@@ -32,9 +32,7 @@ final class AtLeastOnceDelivery: OutcomePublisher {
         diagnostics: TopicDiagnostics, partitions: PartitionTable, gate: IntakeGate,
         configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters, log: Logger
     ) {
-        self.sinks = sinks
-        self.singles = singles
-        self.commits = commits
+        (self.sinks, self.singles, self.commits) = (sinks, singles, commits)
         (self.backoff, self.partitions, self.gate, self.loop, self.log) = (backoff, partitions, gate, loop, log)
 
         stallDetector = DeliveryStallDetector()

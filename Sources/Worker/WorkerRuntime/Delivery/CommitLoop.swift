@@ -75,9 +75,7 @@ final class CommitLoop: OffsetCommitter {
             let refused = await source.refusedCommits
             partitions.noteRefusedCommits(refused)
             committing = committing.filter { refused[$0.key] == nil }
-            if hasMoved {
-                meters.kafka.countCommit(of: committing.keys, after: begin.duration(to: loop.now))
-            }
+            if hasMoved { meters.kafka.countCommit(of: committing.keys, after: begin.duration(to: loop.now)) }
             partitions.noteCommitted(committing.map { ($0.key, $0.value) })
             for (id, commit) in committing where stored[id] == commit { stored[id] = nil }
         } catch {

@@ -194,7 +194,7 @@ package final class FleetLink: Sendable {
         guard let problem else { return log.info("the fleet topic can be used again", metadata: topic) }
         let (level, consequence, otherCure): (Logger.Level, String, String) =
             if configuration.isNeeded {
-                (.error, "the rest of a daily budget is unknown and intake is paused", ", or remove callsPerDay")
+                (.error, "the rest of a budget is unknown and intake is paused", ", or remove budgets and callsPerDay")
             } else if configuration.sharesQuota {
                 (.warning, "limits are shared by partitions only", "")
             } else {

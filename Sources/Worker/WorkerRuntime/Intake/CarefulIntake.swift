@@ -50,9 +50,7 @@ final class CarefulIntake {
         exclusiveLock: ExclusiveLock,
         looksAhead: Bool, loop: EventLoop, log: Logger
     ) {
-        self.partitions = partitions
-        self.delivery = delivery
-        self.source = source
+        (self.partitions, self.delivery, self.source) = (partitions, delivery, source)
         (self.exclusiveLock, self.looksAhead, self.loop, self.log) = (exclusiveLock, looksAhead, loop, log)
     }
 

@@ -250,9 +250,7 @@ final class PartitionTable {
                 after: request.taken.at.duration(to: loop.now), topicWait: request.taken.topicWait,
                 topicIndex: partition.topicIndex)
         }
-        if let trace = request.trace {
-            trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering)
-        }
+        if let trace = request.trace { trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering) }
 
         if isDelivered, contains(partition) {
             partition.commits.tracker.markDelivered(request.slot)

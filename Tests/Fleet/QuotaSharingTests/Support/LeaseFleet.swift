@@ -94,7 +94,7 @@ final class LeaseFleet {
     func setDemand(_ demand: Double, of index: Int) { setDemand(LimitDemand(demand), of: index) }
 
     /// Returns the share that a member may use now.
-    func share(of index: Int) -> Double { members[index].share(of: Self.limit, at: now) }
+    func share(of index: Int) -> Double { members[index].loopShare(of: Self.limit, at: now).share }
 
     /// The used part of the limit: each member's usable share, up to its demand.
     var used: Double { members.indices.reduce(0) { $0 + min(demands[$1].total, share(of: $1)) } }
