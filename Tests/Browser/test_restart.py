@@ -98,7 +98,10 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
     search.wait_for_places()
 
     traffic.use().wait_gone("#connection")
-    traffic.wait(lambda: traffic.count("#rows tr") >= 2, "the outcome of after the restart")
+    rows = lambda: traffic.texts("#rows tr")  # noqa: E731
+    traffic.wait(
+        lambda: len(rows()) == len(set(rows())) == 2, "the outcomes of before and after the restart, each once"
+    )
 
 
 def test_pages_that_were_left_hold_no_connection_and_live_again_when_gone_back_to(browser, console):

@@ -3,6 +3,7 @@
 import re
 from urllib.parse import parse_qsl
 
+import pytest
 from browser import Keys, fresh_session, search_url
 
 SETTINGS_COME_LATE = """
@@ -311,10 +312,15 @@ def test_google_places_are_a_list_and_no_markers(browser, console):
     window.wait_for_text("#detail-name", names[0])
 
 
-def test_more_places_are_appended(browser, console):
+@pytest.mark.parametrize("changes_language", [False, True])
+def test_more_places_are_appended(browser, console, changes_language):
     window = browser.window(search_url(console, provider="hotpepper", radius=1000))
     window.search()
     names = window.wait_for_places(20)
+    if changes_language:
+        window.click("#language")
+        window.wait_for_text(".search-here", "ここで検索")
+        window.wait_for_texts("#places .place-name", names)
 
     window.click("#more")
     more = window.wait(lambda: len(found := window.texts("#places .place-name")) > 20 and found, "the next page")
@@ -331,6 +337,15 @@ def test_keyboard_moves_and_zooms_the_map(browser, console):
     assert float(after["lng"]) > float(before["lng"]) and float(after["lat"]) > float(before["lat"]), (
         "east and north of before"
     )
+
+
+def test_map_goes_on_beyond_the_date_line(browser, console):
+    window = browser.window(search_url(console, lat=21.3, lng=175, zoom=3))
+    window.wait_for("#empty")
+    window.press("#map", Keys.ARROW_RIGHT)
+    window.wait(lambda: "lng=-169" in window.run("return location.hash"), "a longitude of the western hemisphere")
+    window.search()
+    window.wait_for_places()
 
 
 def test_language_is_kept(browser, console):

@@ -45,7 +45,8 @@ export class Controls {
     try {
       this.#list = await getControls();
     } catch {
-      return; // Another part of the page reports that the console or Kafka is unreachable.
+      // Another part of the page reports that the console or Kafka is unreachable. The next report reads again.
+      this.#seen = undefined;
     }
     this.#draw();
   }

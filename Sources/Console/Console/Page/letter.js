@@ -165,9 +165,10 @@ class Editor {
   constructor(position, letter, actions) {
     this.#position = position;
     this.#actions = actions;
-    this.#original = textOf(letter);
     this.#field = el("textarea", { id: "letter-text", class: "code-text", spellcheck: "false", autocomplete: "off", "aria-describedby": "letter-verdict", oninput: () => this.#typed() });
-    this.#field.value = this.#original;
+    // A text area changes line breaks, so the original text is the one that it returns.
+    this.#field.value = textOf(letter);
+    this.#original = this.#field.value;
     this.#field.rows = Math.min(Math.max(this.#original.split("\n").length + 1, 6), 24);
     this.#send = el("button", { type: "button", class: "primary", id: "letter-send-edited", onclick: () => this.#actions.send(this.isChanged ? this.#field.value : undefined) });
     const cancel = el("button", { type: "button", class: "small", id: "letter-cancel", onclick: () => this.#leave() }, t("letter.edit.cancel"));

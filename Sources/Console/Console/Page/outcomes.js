@@ -42,8 +42,8 @@ export class OutcomeTable {
   }
 
   add({ outcomes }) {
-    // Ids that start again come from a restarted console, which reads the topics again.
-    if (outcomes.length > 0 && outcomes.at(-1).id <= this.lastId) this.#kept = [];
+    // The ids of a console are without gaps. After a gap, it has dropped outcomes, or was restarted and has read them again.
+    if (outcomes.length > 0 && outcomes[0].id !== this.lastId + 1) this.#kept = [];
 
     this.#kept.push(...outcomes);
     this.#kept.splice(0, this.#kept.length - KEPT);

@@ -66,7 +66,9 @@ export class OutlineMap {
   }
 
   setView({ center, zoom }) {
-    this.#view = { center, zoom: Math.min(Math.max(zoom, ZOOM.least), ZOOM.most) };
+    // The world repeats beyond the date line.
+    const longitude = ((((center.longitude + 180) % 360) + 360) % 360) - 180;
+    this.#view = { center: { ...center, longitude }, zoom: Math.min(Math.max(zoom, ZOOM.least), ZOOM.most) };
     this.#changed();
   }
 

@@ -85,8 +85,8 @@ function followOutcomes() {
   outcomes = [];
   follow(() => "api/traffic/events", {
     outcomes: ({ outcomes: added }) => {
-      // A new connection sends outcomes again.
-      const known = new Map([...outcomes, ...added].map((outcome) => [outcome.id, outcome]));
+      // A new connection sends outcomes again, and a restarted console under new ids.
+      const known = new Map([...outcomes, ...added].map((outcome) => [`${outcome.topic}-${outcome.partition}-${outcome.offset}`, outcome]));
       outcomes = [...known.values()].sort((a, b) => b.order - a.order || b.id - a.id).slice(0, MOST_RECENT);
       // A link must not move while the pointer or the focus is on it.
       if (!recent.matches(":hover, :focus-within")) drawRecent();

@@ -8,9 +8,9 @@ const MOST_REMEMBERED = 50;
 const LASTING = new Set(["invalid-request", "unauthorized"]);
 
 /** Returns the request of a state's search. */
-const searchOf = ({ provider, category, categories, excludeCategories, rankBy, location, radiusMeters, keyword, openNow }) => ({
+const searchOf = ({ provider, category, categories, excludeCategories, rankBy, location, radiusMeters, keyword, openNow, language }) => ({
   provider, ...(categories ? { categories } : { category }), ...(excludeCategories && { excludeCategories }), ...(rankBy && { rankBy }),
-  location, radiusMeters, ...(keyword && { keyword }), ...(openNow && { openNow }),
+  location, radiusMeters, ...(keyword && { keyword }), ...(openNow && { openNow }), language,
 });
 
 export class Requests {
@@ -29,7 +29,7 @@ export class Requests {
     try {
       // A result names both, but a request may have only one of them.
       const category = request.categories ? undefined : request.category;
-      const { requestId } = await sendRequest(this.#session, { ...request, category, language });
+      const { requestId } = await sendRequest(this.#session, { ...request, category });
       this.#sent.set(requestId, request);
       if (this.#sent.size > MOST_REMEMBERED) this.#sent.delete(this.#sent.keys().next().value);
       this.#onRefusal(undefined);
@@ -42,18 +42,18 @@ export class Requests {
   }
 
   search(values) {
-    return this.send({ operation: "search", ...searchOf(values) });
+    return this.send({ operation: "search", ...searchOf({ ...values, language }) });
   }
 
-  /** Requests the next page of the list: the same search again, with its token. */
+  /** Requests the next page of the list: the same search again, in its own language, with its token. */
   more({ list, search }) {
     const same = this.#sent.get(list.requestId) ?? (search?.requestId === list.requestId ? searchOf(search) : undefined);
-    return this.send({ operation: "search", ...list.search, ...same, provider: list.provider, pageToken: list.nextPageToken });
+    return this.send({ operation: "search", language, ...list.search, ...same, provider: list.provider, pageToken: list.nextPageToken });
   }
 
   /** Requests a place's details or its photo. */
   ask(operation, { provider, id }) {
-    return this.send({ operation, provider, placeId: id });
+    return this.send({ operation, provider, placeId: id, language });
   }
 
   /** Repeats a failed request. If another window sent it, the state contains the request. */

@@ -50,7 +50,7 @@ export const english = {
   "waiting.unseen.open": "The request was sent and continues without this page. Its result appears here once the connection is back.",
   "waiting.refused": "The request was probably not sent. If it was, its result appears here. This note disappears once requests can be sent again.",
   "waiting.given-up": "Your request expired at {time} without a response, and costs nothing from then on.",
-  "waiting.queue": "Workers are running, with {count} requests before this one, which take about {wait}.", "waiting.queue.open": "Workers are running, with {count} requests before this one.",
+  "waiting.queue": "Workers are running, and {count} requests wait in all, which take about {wait}.", "waiting.queue.open": "Workers are running, and {count} requests wait in all.",
   "waiting.back": "Requests can be sent again. Please search once more.", "superseded.given-up": "The last search had no response. These are the results of the previous one",
   "old.lost": "As it was before the connection was lost", "code.offline": "This browser is offline",
   "code.no-worker": "No worker is running", "code.not-ready": "No worker takes requests at present", "code.no-answer": "No answer yet", "code.given-up": "No response in time",
@@ -162,6 +162,6 @@ export const english = {
   "demo.worker-killed": "A worker is killed", "demo.worker-killed.see": "It becomes unreachable. Six seconds later the other worker takes over its partitions, with the requests in flight.",
   "demo.worker-killed.do": "Kill it", "demo.worker-killed.undo": "Start it again",
 
-  "login": "Sign in", "login.title": "This console requires a token", "login.advice": "It is the value of the setting console.token, known to the operator.", "login.token": "Token",
+  "login": "Sign in", "page.login": "Sign in · Location search", "login.title": "This console requires a token", "login.advice": "It is the value of the setting console.token, known to the operator.", "login.token": "Token",
   "login.wrong": "The token is wrong.", "login.wait": "Too many wrong tokens. Wait a few seconds, then try again.", "login.failed": "The console does not answer. Try again.",
 };

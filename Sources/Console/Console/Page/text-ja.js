@@ -47,7 +47,7 @@ export const japanese = {
   "waiting.sent": "リクエストはKafkaで処理を待っています。{time}までに応答があればここに表示します。それを過ぎると期限切れになり、料金はかかりません。", "waiting.sent.open": "リクエストはKafkaで処理を待っています。応答があればここに表示します。",
   "waiting.unseen": "リクエストは送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。遅くとも{time}に期限切れになります。", "waiting.unseen.open": "リクエストは送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。",
   "waiting.refused": "送信されていないものとして扱います。届いていた場合は、結果をここに表示します。送信できるようになると、この表示は消えます。", "waiting.given-up": "{time}までに応答がなかったため、リクエストを打ち切りました。以後、料金はかかりません。",
-  "waiting.queue": "ワーカーは動いています。このリクエストの前に{count}件あり、およそ{wait}かかります。", "waiting.queue.open": "ワーカーは動いています。このリクエストの前に{count}件あります。", "waiting.back": "送信できるようになりました。もう一度検索してください。",
+  "waiting.queue": "ワーカーは動いています。全部で{count}件待っていて、およそ{wait}かかります。", "waiting.queue.open": "ワーカーは動いています。全部で{count}件待っています。", "waiting.back": "送信できるようになりました。もう一度検索してください。",
   "superseded.given-up": "直前の検索には応答がありませんでした。その前の結果です", "old.lost": "接続が切れる前の結果です", "code.offline": "ブラウザーがオフラインです",
   "code.no-worker": "ワーカーが動いていません", "code.not-ready": "ワーカーがリクエストを受け付けていません", "code.no-answer": "まだ応答がありません", "code.given-up": "時間内に応答がありませんでした",
 
@@ -155,6 +155,6 @@ export const japanese = {
   "demo.worker-killed": "ワーカーを強制終了", "demo.worker-killed.see": "そのワーカーに接続できなくなります。6秒後、もう一台が、処理中だったリクエストごとパーティションを引き継ぎます。",
   "demo.worker-killed.do": "終了させる", "demo.worker-killed.undo": "もう一度起動",
 
-  "login": "サインイン", "login.title": "トークンが必要です", "login.advice": "運用者が設定 console.token に書いた値です。", "login.token": "トークン",
+  "login": "サインイン", "page.login": "サインイン · 周辺検索", "login.title": "トークンが必要です", "login.advice": "運用者が設定 console.token に書いた値です。", "login.token": "トークン",
   "login.wrong": "トークンが違います。", "login.wait": "誤ったトークンが多すぎます。数秒待ってからもう一度お試しください。", "login.failed": "コンソールが応答しません。もう一度お試しください。",
 };

@@ -65,7 +65,7 @@ export function ahead(milliseconds) {
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "";
-  const text = date.toLocaleTimeString(language, { hour12: false });
+  const text = date.toLocaleTimeString(language, { hourCycle: "h23" });
   return milliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
 }
 

@@ -41,11 +41,7 @@ package struct GroupBacklog: Sendable, Hashable {
             doneBeyond: Int64 = 0,
             waiting: Int64? = nil, oldest: WallTime? = nil, member: String? = nil
         ) {
-            self.topic = topic
-            self.number = number
-            self.committed = committed
-            self.end = end
-            self.lag = lag
+            (self.topic, self.number, self.committed, self.end, self.lag) = (topic, number, committed, end, lag)
             (self.doneBeyond, self.waiting, self.oldest, self.member) = (doneBeyond, waiting, oldest, member)
         }
     }

@@ -44,6 +44,7 @@ enum SessionJSON {
             if let request = search.request {
                 json.member("provider", request.provider.named?.rawValue ?? "auto")
                 json.member("keyword", request.keyword)
+                json.member("language", request.language)
                 json.member("openNow", request.openNow)
                 json.member("categories", request.options.categories)
                 json.member("excludeCategories", request.options.excludedCategories)
