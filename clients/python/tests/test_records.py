@@ -57,6 +57,15 @@ def test_steps_of_a_request_are_there_where_workers_write_them(kind: str) -> Non
     assert decode_outcome(value, [*headers, ("source-offset", "7")]).steps is None
 
 
+@pytest.mark.parametrize(
+    "value", [b"[" * 100_000, b'{"requestId": "r", "error": {}}', b'{"requestId": 1, "error": {"code": "timeout"}}']
+)
+def test_strange_records_are_no_outcomes(value: bytes) -> None:
+    headers = {"ce_type": b"location-search.failed.v1", "source-topic": b"t"}
+    with pytest.raises(ValueError, match="no outcome of a request"):
+        decode_outcome(value, {**headers, "source-partition": b"2", "source-offset": b"7"})
+
+
 @pytest.mark.parametrize(("session", "key"), [(None, b"r-1"), ("s-1", b"s-1")])
 def test_key_is_the_session_else_the_request_id(session: str | None, key: bytes) -> None:
     record = encode_request({**SHINJUKU, "requestId": "r-1", "sessionId": session}, source="/t")

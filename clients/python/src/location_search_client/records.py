@@ -103,14 +103,14 @@ def decode_outcome(value: bytes | None, headers: Headers) -> Outcome:
         event = json.loads(value or b"")
         position = Position(texts["source-topic"], int(texts["source-partition"]), int(texts["source-offset"]))
         kind, request_id = texts["ce_type"], event["requestId"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no outcome of a request: {error!r}") from error
 
     if not isinstance(request_id, str):
         raise ValueError("no outcome of a request: requestId is no text")
     if kind == COMPLETED:
         return Completed(cast(Result, event), position, texts.get("request-steps"))
-    if kind == FAILED and isinstance(event.get("error"), dict):
+    if kind == FAILED and isinstance(failure := event.get("error"), dict) and isinstance(failure.get("code"), str):
         return Failed(cast(ErrorEvent, event), position, texts.get("request-steps"))
     raise ValueError(f"no outcome of a request: ce_type is {kind}")
 

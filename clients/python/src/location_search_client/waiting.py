@@ -95,7 +95,7 @@ class WaitingTable:
         if isinstance(outcome, Exception):
             waiting.future.set_exception(outcome)
         elif isinstance(outcome, Failed) and outcome.failure["code"] == "superseded":
-            waiting.future.set_exception(Superseded(outcome.failure["message"]))
+            waiting.future.set_exception(Superseded(outcome.failure.get("message", "")))
         else:
             waiting.future.set_result(outcome)
 
