@@ -56,9 +56,7 @@ public final class ProviderSearch {
         before deadline: Deadline, lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
         then completion: @escaping (inout SearchReport) -> Void
     ) {
-        self.request = request
-        self.candidates = candidates
-        self.worker = worker
+        (self.request, self.candidates, self.worker) = (request, candidates, worker)
         (self.deadline, self.lifetime, self.context, self.completion) = (deadline, lifetime, context, completion)
     }
 
@@ -81,6 +79,21 @@ public final class ProviderSearch {
         let service = candidates[tried.count]
         tried.append(service.id)
         return service
+    }
+
+    // Out of line: elsewhere, the compiler would copy the whole request to pass it to a service.
+    @inline(never)
+    func priceClass(at service: any PlaceService, followUp: FollowUpCall?) -> PriceClass {
+        service.priceClass(of: request, followUp: followUp)
+    }
+
+    /// Begins one HTTP call: see `PlaceService.begin`.
+    @inline(never)
+    func beginCall(
+        at service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
+        then completion: @escaping ProviderCompletion
+    ) -> (any Cancellable)? {
+        service.begin(request, followUp: followUp, before: deadline, then: completion)
     }
 }
 
@@ -174,9 +187,7 @@ final class ProviderQuery: Hashable {
     }
 
     /// Returns the price class by which the provider charges a call.
-    func priceClass(followUp: FollowUpCall?) -> PriceClass {
-        service.priceClass(of: search.request, followUp: followUp)
-    }
+    func priceClass(followUp: FollowUpCall?) -> PriceClass { search.priceClass(at: service, followUp: followUp) }
 
     private static func fingerprint(of request: borrowing SearchRequest) -> Int {
         var hasher = Hasher()

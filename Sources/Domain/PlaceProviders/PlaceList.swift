@@ -41,9 +41,7 @@ struct PlaceList {
         let bit = 1 as UInt64 &<< UInt64(places.fingerprint(of: id))
         defer { fingerprints |= bit }
 
-        if places.count < 128 {
-            return fingerprints & bit == 0 || !places.rows.contains { places.areEqual($0.id, id) }
-        }
+        if places.count < 128 { return fingerprints & bit == 0 || !places.rows.contains { places.areEqual($0.id, id) } }
 
         if ids.isEmpty { ids = Set(places.rows.map { ExactText(places.string($0.id)) }) }
         return ids.insert(ExactText(places.string(id))).inserted
@@ -185,12 +183,12 @@ extension HTTPResponse {
     /// Reads the body. If its strings contain control characters, reads it again with U+FFFD in their place, because the
     /// answer has already been billed.
     @inline(__always)
-    func readBody(_ read: ([UInt8]) throws(JSONError) -> Void) throws(JSONError) {
+    func readBody<Value>(_ read: ([UInt8]) throws(JSONError) -> Value) throws(JSONError) -> Value {
         do throws(JSONError) {
-            try read(body)
+            return try read(body)
         } catch {
             guard error.kind == .controlCharacter else { throw error }
-            try read(JSONText.replacingControlCharacters(in: body))
+            return try read(JSONText.replacingControlCharacters(in: body))
         }
     }
 }

@@ -91,9 +91,7 @@ extension SearchError {
     /// if there is no such header, its text is invalid, or the date has passed.
     static func delay(of response: HTTPResponse) -> Duration? {
         guard let text = response.retryAfter?.trimmingBlanks else { return nil }
-        if let seconds = Double(text) {
-            return seconds > 0 ? .seconds(saturating: min(seconds, 3600)) : nil
-        }
+        if let seconds = Double(text) { return seconds > 0 ? .seconds(saturating: min(seconds, 3600)) : nil }
 
         guard let now = response.readAt, let date = HTTPDate.seconds(of: text) else { return nil }
         let left = Double(date) - Double(now.milliseconds) / 1000

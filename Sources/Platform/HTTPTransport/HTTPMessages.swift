@@ -35,9 +35,9 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 public struct HTTPResponse: Sendable, Hashable {
-    public var status: Int
     /// The decompressed body (gzip), within the size limit.
     public var body: [UInt8]
+    public var status: Int
     /// The `Location` header. Redirects are never followed.
     public var location: String?
     /// The `Retry-After` header as received: seconds or an HTTP date.
@@ -48,16 +48,18 @@ public struct HTTPResponse: Sendable, Hashable {
     public var contentType: String?
     /// The `Date` header as received, if `HTTPConfiguration.keepsDate` is set.
     public var date: String?
+}
 
+extension HTTPResponse {
+    // In an extension, because Swift 6.3 copies the whole value in an explicit initializer of the declaration.
     /// Makes a response, for the transport and its fakes.
     public init(
         status: Int, body: [UInt8] = [], location: String? = nil, retryAfter: String? = nil,
         readAt: WallTime? = nil, contentType: String? = nil, date: String? = nil
     ) {
-        self.status = status
-        self.body = body
-        self.location = location
-        (self.retryAfter, self.readAt, self.contentType, self.date) = (retryAfter, readAt, contentType, date)
+        self.init(
+            body: body, status: status, location: location, retryAfter: retryAfter, readAt: readAt,
+            contentType: contentType, date: date)
     }
 }
 

@@ -26,9 +26,7 @@ struct RequestAddress: ~Copyable {
 
     /// Makes `easy` call the request's URL, which must have a scheme and a host, as checked by `validated()`.
     mutating func set(_ request: HTTPRequest, of easy: UnsafeMutableRawPointer) -> CURLcode {
-        if let proxies {
-            locsearch_set_text(easy, CURLOPT_PROXY, request.isSecure ? proxies.https : proxies.http)
-        }
+        if let proxies { locsearch_set_text(easy, CURLOPT_PROXY, request.isSecure ? proxies.https : proxies.http) }
 
         // Swift's implicit conversion of a string to a pointer would copy it.
         return request.url.withCString { url in

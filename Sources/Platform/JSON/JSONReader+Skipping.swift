@@ -10,9 +10,7 @@ extension JSONReader {
     @inline(__always)
     mutating func skipValue(at start: Int, in input: borrowing JSONBytes) throws(JSONError) -> Int {
         let place = try input.token(from: start)
-        if input.byte(place) == UInt8(ascii: "\"") {
-            return try input.textRange(from: place, using: &index).end &+ 1
-        }
+        if input.byte(place) == UInt8(ascii: "\"") { return try input.textRange(from: place, using: &index).end &+ 1 }
         return try skipOther(at: place)
     }
 

@@ -143,8 +143,8 @@ final class ProviderCaller {
                     query.search.request, at: query.service, followUp: call.followUp, before: call.attempt.deadline,
                     number: call.cost.attempts, isCancelled: { unsafe begun.isCancelled }, then: end)
             } else {
-                query.service.begin(
-                    query.search.request, followUp: call.followUp, before: call.attempt.deadline, then: end)
+                query.search.beginCall(
+                    at: query.service, followUp: call.followUp, before: call.attempt.deadline, then: end)
             }
         // A call that has ended may have been followed by another one.
         if let inFlight { call.inFlight = inFlight }

@@ -44,10 +44,7 @@ final class ProviderClient {
         onEnd: @escaping (ProviderQuery) -> Void,
         random: any RandomNumberGenerator & Sendable, accounts: [BudgetAccount], observer: CallObserver
     ) {
-        self.id = id
-        self.policy = policy
-        self.clock = clock
-        self.random = random
+        (self.id, self.policy, self.clock, self.random) = (id, policy, clock, random)
         (self.observer, self.timekeeper, self.onEnd) = (observer, timekeeper, onEnd)
 
         let (share, now) = (policy.share.initial, timekeeper.now)

@@ -4,18 +4,18 @@ public import LocationSearch
 /// Only a provider's service knows what it can serve, and how well.
 public struct ProviderSelection: Sendable {
     /// Each service in a separate array, so that a request that names its provider gets an existing array.
-    private let services: [[any PlaceService]]
+    private let services: [(id: ProviderID, candidates: [any PlaceService])]
     private let order: [ProviderID]
 
     /// - Parameter services: the configured ones (those with an API key).
     /// - Parameter order: `providers.order`, used for `auto`. A provider missing from it serves only requests that name it.
     public init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
-        self.services = services.map { [$0] }
+        self.services = services.map { ($0.id, [$0]) }
         self.order = order
     }
 
     /// The configured providers.
-    var configured: [ProviderID] { services.compactMap { $0.first?.id } }
+    var configured: [ProviderID] { services.map(\.id) }
 
     /// Returns the providers for a request, best first.
     /// - Returns: at least one provider. Further ones are alternatives, in case one fails.
@@ -32,7 +32,7 @@ public struct ProviderSelection: Sendable {
     }
 
     private func candidates(named id: ProviderID) -> [any PlaceService]? {
-        services.first { $0.first?.id == id }
+        services.first { $0.id == id }?.candidates
     }
 
     private func alternatives(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {

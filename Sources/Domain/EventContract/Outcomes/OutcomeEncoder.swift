@@ -42,22 +42,18 @@ public struct OutcomeEncoder: ~Copyable {
         if outcome.triedProviders.count > 1 { json.member("triedProviders", outcome.triedProviders.map(\.rawValue)) }
         json.member("sessionId", outcome.sessionID)
 
-        let isResult: Bool
-        switch outcome.result {
-        case .success(let result):
-            isResult = true
-            json.members(of: result, operation: outcome.operation)
-        case .failure(let error):
-            isResult = false
+        outcome.readResult {
+            json.members(of: $0, operation: outcome.operation)
+        } orFailure: {
             json.key("error")
-            json.value(error, at: completedAt)
+            json.value($0, at: completedAt)
         }
 
         json.timing(receivedAt, completed, upstream: outcome.upstream, attempts: outcome.attempts)
         json.endObject()
         return record(
-            isResult: isResult, requestID: outcome.requestID, envelope: envelope, time: completed, steps: steps,
-            trace: trace)
+            isResult: outcome.failure == nil, requestID: outcome.requestID, envelope: envelope, time: completed,
+            steps: steps, trace: trace)
     }
 
     /// Writes the error event of a record that is not a request.

@@ -52,6 +52,14 @@ public struct SearchOutcome: Sendable, Hashable {
     public var failure: SearchError.Code? {
         if case .box(.failure(let error)) = _result { error.code } else { nil }
     }
+
+    /// Passes the result to one of the closures. Copies nothing of it.
+    public func readResult(_ read: (Result) -> Void, orFailure readFailure: (SearchError) -> Void) {
+        switch _result {
+        case .box(.success(let result)): read(result)
+        case .box(.failure(let error)): readFailure(error)
+        }
+    }
 }
 
 extension SearchOutcome.Result {

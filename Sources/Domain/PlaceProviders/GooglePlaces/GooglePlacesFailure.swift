@@ -16,16 +16,12 @@ struct GooglePlacesFailure {
     /// Returns the error in an answer.
     /// - Parameter isForPlace: true for details and photo, where an unknown id means `not-found`.
     static func error(from response: HTTPResponse, isForPlace: Bool) -> SearchError {
-        var failure = GooglePlacesFailure()
-        do throws(JSONError) {
-            try response.readBody { body throws(JSONError) in
-                failure = GooglePlacesFailure()
-                try failure.read(body.span)
-            }
-        } catch {
-            failure = GooglePlacesFailure()
+        let failure = try? response.readBody { body throws(JSONError) in
+            var failure = GooglePlacesFailure()
+            try failure.read(body.span)
+            return failure
         }
-        return failure.error(in: response, isForPlace: isForPlace)
+        return (failure ?? GooglePlacesFailure()).error(in: response, isForPlace: isForPlace)
     }
 
     private func error(in response: HTTPResponse, isForPlace: Bool) -> SearchError {

@@ -34,16 +34,17 @@ struct GooglePlacesResponse: GoogleAnswer {
     /// Reads an answer.
     /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse, as kind: Kind) throws(SearchError) -> GooglePlacesResponse {
-        var page = GooglePlacesResponse()
         guard response.status == 200 else {
-            if case .media = kind { return try page.readPicture(response) }
+            if case .media = kind { return try picture(in: response) }
             throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace)
         }
 
+        let page: GooglePlacesResponse
         do throws(JSONError) {
-            try response.readBody { body throws(JSONError) in
-                page = GooglePlacesResponse()
+            page = try response.readBody { body throws(JSONError) in
+                var page = GooglePlacesResponse()
                 try page.read(body, as: kind)
+                return page
             }
         } catch {
             throw .badResponse("is not JSON (\(error.kind.rawValue))", from: .googlePlaces)
@@ -56,10 +57,11 @@ struct GooglePlacesResponse: GoogleAnswer {
 
     /// Reads the answer to a call for a photo if its status is not 200. A redirect to the picture is accepted too. A 403
     /// without an error comes with a picture that shows "over quota".
-    private mutating func readPicture(_ response: HTTPResponse) throws(SearchError) -> GooglePlacesResponse {
-        if (300..<400).contains(response.status), let url = response.location, Self.isPicture(url) {
-            photoURL = url
-            return self
+    private static func picture(in response: HTTPResponse) throws(SearchError) -> GooglePlacesResponse {
+        if (300..<400).contains(response.status), let url = response.location, isPicture(url) {
+            var page = GooglePlacesResponse()
+            page.photoURL = url
+            return page
         }
 
         let error = GooglePlacesFailure.error(from: response, isForPlace: true)

@@ -28,11 +28,12 @@ struct LegacyResponse: GoogleAnswer {
     /// - Parameter asked: the id of a details request, for which an empty answer means `not-found`; `nil` for a search.
     /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse, asked: String?) throws(SearchError) -> LegacyResponse {
-        var page = LegacyResponse(asked: asked)
+        let page: LegacyResponse
         do throws(JSONError) {
-            try response.readBody { body throws(JSONError) in
-                page = LegacyResponse(asked: asked)
+            page = try response.readBody { body throws(JSONError) in
+                var page = LegacyResponse(asked: asked)
                 try page.read(body)
+                return page
             }
         } catch {
             guard response.status == 200 else {

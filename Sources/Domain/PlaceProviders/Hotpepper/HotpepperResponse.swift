@@ -53,12 +53,11 @@ struct HotpepperResponse {
     }
 
     private static func page(of response: HTTPResponse) throws(JSONError) -> HotpepperResponse {
-        var page = HotpepperResponse()
         try response.readBody { body throws(JSONError) in
-            page = HotpepperResponse()
+            var page = HotpepperResponse()
             try page.read(body)
+            return page
         }
-        return page
     }
 
     private static func failure(_ code: Int?, response: HTTPResponse) -> SearchError {

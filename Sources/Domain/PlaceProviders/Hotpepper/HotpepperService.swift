@@ -81,9 +81,7 @@ public struct HotpepperService: PlaceService {
 
         places.keepFirst(1)
         guard let place = places.first else { throw SearchError(.notFound, "hotpepper has no place with this placeId") }
-        if call.operation == .details {
-            return ProviderAnswer(places: places, attributions: Self.credits(for: places))
-        }
+        if call.operation == .details { return ProviderAnswer(places: places, attributions: Self.credits(for: places)) }
         guard let photo = place.imageURL else { throw SearchError(.notFound, "hotpepper has no photo of this place") }
         return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: places))
     }

@@ -16,10 +16,8 @@ public final class ControlMember {
     /// This process's name in the fleet, unique among all processes and starts.
     public let name: String
     private var log: ReplicatedLog<ControlBook>
-    /// The offset of the last record that was read; -1 before the first one.
-    private var lastRead: Int64 = -1
-    /// The last record that was read before the topic was opened again; `nil` if it was opened once.
-    private var lastBeforeReopening: Int64?
+    /// The last record that was read, and the last one before the topic was opened again; `nil`: none.
+    private var (lastRead, lastBeforeReopening): (Int64?, Int64?) = (nil, nil)
 
     public init(name: String, at now: Instant) {
         self.name = name
@@ -39,8 +37,8 @@ public final class ControlMember {
 
     /// Begins to read the topic, for the first time or again.
     public func begin(_ extent: FleetTopicExtent, at now: Instant) {
-        if extent.isRemade { lastRead = -1 }
-        lastBeforeReopening = lastRead < 0 ? nil : lastRead
+        if extent.isRemade { lastRead = nil }
+        lastBeforeReopening = lastRead
         log.begin(extent, at: now)
     }
 
@@ -48,7 +46,7 @@ public final class ControlMember {
     /// - Parameter message: `nil` for a record that does not concern orders.
     /// - Returns: the message, if this process must act on it.
     public func read(_ message: ControlMessage?, at offset: Int64, now: Instant) -> News? {
-        lastRead = max(lastRead, offset)
+        lastRead = max(lastRead ?? offset, offset)
         guard let message else {
             log.skip(offset)
             return nil

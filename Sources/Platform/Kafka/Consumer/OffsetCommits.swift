@@ -70,7 +70,7 @@ final class OffsetCommits {
 
     /// True if a log ended before the last read offset, until `KafkaConsumer.decide` has decided how reading continues.
     private func hasEnded(_ source: PartitionSource) -> Bool {
-        if source.rewound != nil { return !source.isPaused }
+        if case .some = source.rewound { return !source.isPaused }
         return client.offsetResets.hasReset(of: source.partition.id, beyond: source.nextOffset)
     }
 

@@ -81,8 +81,11 @@ final class PartitionSource {
     /// - Parameter isReset: Returns whether the log ended before an offset, so that the record is a different one.
     /// - Returns: `nil` if there is no record, or reading went back.
     func next(isReset: (_ nextOffset: Int64) -> Bool) throws(KafkaError) -> ConsumerRecord? {
-        while rewound == nil {
-            guard let record = try kept == nil ? queue.next(of: partition) : kept.take() else { return nil }
+        // `== nil` would copy the records.
+        while case .none = rewound {
+            var next = kept.take()
+            if case .none = next { next = try queue.next(of: partition) }
+            guard let record = next else { return nil }
             if record.offset >= nextOffset {
                 nextOffset = record.offset + 1
                 return record
