@@ -37,8 +37,9 @@ class ConsoleHarness:
         self.broker = broker = self._start("broker", "broker", "--partitions", "2")
         simulator = self._start("simulator", "simulate", "--latency", latency)
         self.bootstrap, self.provider = first_line(broker), first_line(simulator)
+        self.worker_port = free_port()
+        self.worker = f"http://127.0.0.1:{self.worker_port}"
         self.worker_process = self._start("worker", "worker", **self._worker_settings())
-        self.worker = first_line(self.worker_process).removeprefix("admin ")
         self.wait_for_worker()
         self.producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 0, "log_level": 0})
 
@@ -55,8 +56,7 @@ class ConsoleHarness:
 
     def restart_worker(self) -> None:
         """Starts a worker anew at the same address, and returns once it is ready."""
-        settings = self._worker_settings() | {"ADMIN_PORT": self.worker.rsplit(":", 1)[1]}
-        self.worker_process = self._start("worker", "worker", **settings)
+        self.worker_process = self._start("worker", "worker", **self._worker_settings())
         self.wait_for_worker()
 
     def _worker_settings(self) -> dict[str, str]:
@@ -69,7 +69,7 @@ class ConsoleHarness:
         settings = {
             "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap,
             "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10",
-            "ADMIN_PORT": str(free_port()),
+            "ADMIN_PORT": str(self.worker_port),
             "WORKER_DEADLINE": "10s",
             "WORKER_REQUEST_STEPS": "true",
             "PROVIDERS_ORDER": "hotpepper",

@@ -87,7 +87,7 @@ def search(browser, demo, **members):
 def search_until_found(window) -> None:
     """Presses "Try again" until a search finds places. The worker may end the first calls to a provider that has
     become slow, because they take far longer than usual. All providers are slow for it while the machine stands still.
-    Several such ends in a row open the breaker, which is closed again within the usual bound.
+    Several such timeouts in a row open the breaker, which closes again within `UNTIL_CLOSED`.
     """
 
     def has_places():

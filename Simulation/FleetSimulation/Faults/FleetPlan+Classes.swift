@@ -20,7 +20,7 @@ extension FleetPlan {
     /// The tenants of a schedule that distinguishes tenants.
     private static let tenants = ["a", "b", "c"]
 
-    /// Makes a fifth of all schedules distinguish interactive and batch requests, and half of these also tenants.
+    /// Makes a fifth of all schedules distinguish interactive and batch requests, and a quarter of these tenants.
     ///
     /// This leaves out schedules with settings that a worker rejects together with classes. It also leaves out those with records
     /// that crash workers, because requests that overtook others are not among the watched records. With at-least-once, a crash

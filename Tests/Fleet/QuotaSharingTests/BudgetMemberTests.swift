@@ -241,10 +241,18 @@ struct BudgetMemberTests {
 
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: Self.start)
         member.read(reserved, at: 0, now: Self.start)
-        let order = BudgetMessage.Order("hotpepper", period: Self.period.label, limit: 0, time: "now")
-        member.read(BudgetMessage(sender: "tool", number: 1, order: order), at: 1, now: Self.start)
+        let limit = reserved.entries[0].take - 10
+        let order = BudgetMessage.Order("hotpepper", period: Self.period.label, limit: limit, time: "now")
+        let lower = BudgetMessage(sender: "tool", number: 1, order: order)
+        member.read(lower, at: 1, now: Self.start)
         #expect(member.isReady)
-        #expect(member.accounts[0].take(at: Self.start) == nil)
+        let held = member.accounts[0].reservation.held
+        #expect(held == limit - 1, "one was used")
+
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: Self.start)
+        member.read(reserved, at: 0, now: Self.start)
+        member.read(lower, at: 1, now: Self.start)
+        #expect(member.accounts[0].reservation.held == held, "the same order takes no more")
     }
 
     /// The oldest offset may be that of a transaction's end, which is no record.

@@ -115,6 +115,17 @@ struct ControlMemberTests {
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
         #expect(member.read(retry, at: 0, now: start) == nil)
         #expect(member.read(retry, at: 1, now: start) != nil)
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
+        #expect(member.read(retry, at: 1, now: start) == nil)
+    }
+
+    @Test func `A retry from before the first reading is not carried out`() {
+        let member = ControlMember(name: "a", at: start)
+        for _ in 0..<2 { member.begin(FleetTopicExtent(first: 0, end: 9, oldest: 0), at: start) }
+        let retry = message(ControlOrder(.retry, provider: "hotpepper", by: "mori", at: 0))
+        #expect(member.read(retry, at: 0, now: start) == nil)
+        member.begin(FleetTopicExtent(first: 0, end: 9, oldest: 0), at: start)
+        #expect(member.read(retry, at: 1, now: start) == nil)
     }
 
     // MARK: - Snapshots

@@ -146,8 +146,8 @@ struct WorkerHarness: Sendable {
     }
 
     /// Returns the next outcomes, by request. A duplicate is an issue.
-    /// - Parameter prefix: Returns only outcomes of requests whose ids begin so, and accepts duplicates. The embedded
-    ///   broker refuses commits while a group forms anew, so a worker that joins may repeat requests.
+    /// - Parameter prefix: If set, only outcomes of requests whose ids begin with it are returned, and duplicates are
+    ///   accepted. The embedded broker refuses commits while a group forms anew, so requests may be repeated.
     func outcomes(
         _ count: Int, of prefix: String? = nil, within bound: Duration = .seconds(40)
     ) async throws -> [String: OutcomeEvent] {

@@ -85,7 +85,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def free_port() -> int:
-    """Returns a port below those that the system gives to connections, which might take it before a server does."""
+    """Returns a free port below the ephemeral range, of which a connection could take one before the server does."""
     while True:
         with contextlib.suppress(OSError), socket.socket() as s:
             s.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))

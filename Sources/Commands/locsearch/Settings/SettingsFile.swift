@@ -84,7 +84,7 @@ struct SettingsFile: Sendable {
     }
 
     /// Joins the properties of a mapping to one entry. Commas in their values are escaped, because commas separate
-    /// properties. A space follows a final backslash, which would otherwise escape the separator. It is removed later.
+    /// properties. A final backslash gets a space after it, so that it does not escape the separator. Parsing removes the space.
     private mutating func addProperties(_ properties: [(name: String, entry: Entry)]) throws(SettingsError) {
         guard let first = properties.first else { return }
         if let text = entries[Self.propertiesName] {

@@ -147,8 +147,8 @@ extension SettingsRule {
             )
         }
         guard case .money(let currency) = budget.unit else { return }
-        // A call without a known price would not count.
         guard let prices = try? settings.prices() else { return }  // reported by the rule of prices.file
+        // A call without a known price would not count.
         let unpriced = PriceClass.allCases.first { $0.provider == budget.provider && !prices.hasPrice($0) }
         guard unpriced == nil, currency == prices.currency else {
             throw SettingsError(

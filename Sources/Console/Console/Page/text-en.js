@@ -50,7 +50,7 @@ export const english = {
   "waiting.unseen.open": "The request was sent and continues without this page. Its result appears here once the connection is back.",
   "waiting.refused": "The request was probably not sent. If it was, its result appears here. This note disappears once requests can be sent again.",
   "waiting.given-up": "Your request expired at {time} without a response, and costs nothing from then on.",
-  "waiting.queue": "Workers are running, and {count} requests wait in all, which take about {wait}.", "waiting.queue.open": "Workers are running, and {count} requests wait in all.",
+  "waiting.queue": "Workers are running. {count} requests are waiting in total, for about {wait}.", "waiting.queue.open": "Workers are running. {count} requests are waiting in total.",
   "waiting.back": "Requests can be sent again. Please search once more.", "superseded.given-up": "The last search had no response. These are the results of the previous one",
   "old.lost": "As it was before the connection was lost", "code.offline": "This browser is offline",
   "code.no-worker": "No worker is running", "code.not-ready": "No worker takes requests at present", "code.no-answer": "No answer yet", "code.given-up": "No response in time",

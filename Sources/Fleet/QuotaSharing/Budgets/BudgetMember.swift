@@ -118,9 +118,11 @@ public final class BudgetMember {
         return account(order.account)?.reservation.period?.label == order.period
     }
 
-    /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
+    /// Drops the reserved calls that exceed an ordered budget, once for each order. They still count as taken.
     private func dropExcess(of account: BudgetAccount) {
-        guard let period = account.current?.period, let budget = period.ordered else { return }
+        guard let (label, period) = account.current, let budget = period.ordered else { return }
+        if let reduced = account.reduced, reduced == (label, budget) { return }
+        account.reduced = (label, budget)
         _ = account.reservation.remove(max(0, period.taken.saturatingSubtracting(budget)))
     }
 

@@ -16,7 +16,7 @@ public final class ControlMember {
     /// This process's name in the fleet, unique among all processes and starts.
     public let name: String
     private var log: ReplicatedLog<ControlBook>
-    /// The last record that was read, and the last one before the topic was opened again; `nil`: none.
+    /// The offset of the last record read, now and when the topic was opened again; `nil`: none.
     private var (lastRead, lastBeforeReopening): (Int64?, Int64?) = (nil, nil)
 
     public init(name: String, at now: Instant) {
@@ -38,7 +38,8 @@ public final class ControlMember {
     /// Begins to read the topic, for the first time or again.
     public func begin(_ extent: FleetTopicExtent, at now: Instant) {
         if extent.isRemade { lastRead = nil }
-        lastBeforeReopening = lastRead
+        // Orders from before this process first knew the topic are history.
+        if isKnown || lastBeforeReopening != nil { lastBeforeReopening = lastRead }
         log.begin(extent, at: now)
     }
 
@@ -60,14 +61,10 @@ public final class ControlMember {
         return news
     }
 
-    /// True for an order of the history that still applies. An order to drain names this process only. A retry that came
-    /// while the topic could not be read is in no book.
+    /// True for an order of the history that still applies. An order to drain names this process only. A retry changes
+    /// no book, so one published while the topic could not be read must still be carried out.
     private func appliesLate(_ order: ControlOrder, at offset: Int64) -> Bool {
-        switch order.control {
-        case .drain: true
-        case .retry: lastBeforeReopening.map { $0 < offset } ?? false
-        default: false
-        }
+        order.control == .drain || order.control == .retry && (lastBeforeReopening ?? .max) < offset
     }
 
     private func news(in message: ControlMessage) -> News? {

@@ -17,7 +17,7 @@ public final class LeaseMember {
         var publishedDemand = LimitDemand.none
         /// The time since which some member's demand has exceeded its share; `nil` if there is no shortage.
         var shortageBegan: Instant?
-        /// The cached `LoopShare.prospect`, until a partition, a message or this member's demand changes it.
+        /// The cached `LoopShare.prospect`, until a partition, a message or the number of tenants changes it.
         var prospect: Double?
     }
 

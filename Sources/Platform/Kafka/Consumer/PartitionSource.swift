@@ -81,7 +81,6 @@ final class PartitionSource {
     /// - Parameter isReset: Returns whether the log ended before an offset, so that the record is a different one.
     /// - Returns: `nil` if there is no record, or reading went back.
     func next(isReset: (_ nextOffset: Int64) -> Bool) throws(KafkaError) -> ConsumerRecord? {
-        // `== nil` would copy the records.
         while case .none = rewound {
             var next = kept.take()
             if case .none = next { next = try queue.next(of: partition) }

@@ -81,7 +81,7 @@ extension MetricDescription {
         .counter("locsearch_provider_calls_by_sku_total", labels: ["provider", "sku"]):
             "Calls that have ended with any result, by the price class that the provider charges.",
         .counter("locsearch_provider_calls_wasted_total"):
-            "Calls whose answer was not used: given up as too slow, or their request was superseded or its partition revoked.",
+            "Calls whose answer was not used: the call was abandoned as too slow, its request superseded, or its partition revoked.",
         .counter("locsearch_provider_calls_shared_total", labels: ["provider"]):
             "Requests served by an identical request's call.",
         .gauge("locsearch_provider_requests_held", labels: ["provider"]):

@@ -110,9 +110,12 @@ def decode_outcome(value: bytes | None, headers: Headers) -> Outcome:
         raise ValueError("no outcome of a request: requestId is no text")
     if kind == COMPLETED:
         return Completed(cast(Result, event), position, texts.get("request-steps"))
-    if kind == FAILED and isinstance(failure := event.get("error"), dict) and isinstance(failure.get("code"), str):
-        return Failed(cast(ErrorEvent, event), position, texts.get("request-steps"))
-    raise ValueError(f"no outcome of a request: ce_type is {kind}")
+    if kind != FAILED:
+        raise ValueError(f"no outcome of a request: ce_type is {kind}")
+    failure = event.get("error")
+    if not isinstance(failure, dict) or not isinstance(failure.get("code"), str):
+        raise ValueError("no outcome of a request: error has no code")
+    return Failed(cast(ErrorEvent, event), position, texts.get("request-steps"))
 
 
 class Deduplicator:
