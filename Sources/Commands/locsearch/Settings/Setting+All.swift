@@ -146,7 +146,7 @@ extension Setting {
         Setting(
             "hotpepper.response", .choice(HotpepperResponseType.allCases.map(\.rawValue)),
             default: HotpepperResponseType.lite.rawValue):
-            "detail requested for each shop: lite has a quarter of the bytes and lacks only the sub-genre and pictures for mobile devices",
+            "detail of each shop: lite has a quarter of the bytes, without sub-genre and pictures for mobile devices",
         Setting(
             "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
             default: "hotpepper,google-places"):
