@@ -313,11 +313,12 @@ def test_google_places_are_a_list_and_no_markers(browser, console):
 
 
 @pytest.mark.parametrize(
-    ("provider", "keyword", "changes_language"), [("hotpepper", "", False), ("google-places", "ramen", True)]
+    ("provider", "keyword", "radius", "changes_language"),
+    [("hotpepper", "", 1000, False), ("google-places", "ramen", 5000, True)],
 )
-def test_more_places_are_appended(browser, console, provider, keyword, changes_language):
+def test_more_places_are_appended(browser, console, provider, keyword, radius, changes_language):
     """Google refuses a page token together with another language. Hot Pepper has no languages."""
-    window = browser.window(search_url(console, provider=provider, radius=1000))
+    window = browser.window(search_url(console, provider=provider, radius=radius))
     window.search(keyword)
     names = window.wait_for_places(20)
     if changes_language:
@@ -348,7 +349,7 @@ def test_map_goes_on_beyond_the_date_line(browser, console):
     window.press("#map", Keys.ARROW_RIGHT)
     window.wait(lambda: "lng=-169" in window.run("return location.hash"), "a longitude of the western hemisphere")
     window.search()
-    window.wait_for_places()
+    window.wait_for_text("#empty h3", "Nothing found here")
 
 
 def test_language_is_kept(browser, console):
