@@ -48,8 +48,8 @@ public final class BudgetAccount {
     var reservation: BudgetReservation
     /// The time of each other member's last reservation, by member name.
     var others: [String: Instant] = [:]
-    /// The period and the ordered budget for which reserved calls were dropped.
-    var reduced: (period: String, budget: Int)?
+    /// The count and the ordered budget for which reserved calls were dropped. A reset begins another count.
+    var reduced: (period: String, since: String?, budget: Int)?
     let log: BudgetLog
     /// The number and the end of a period whose budget is used up. It stays set until calls are reserved again, because
     /// returned calls may be taken by other members.

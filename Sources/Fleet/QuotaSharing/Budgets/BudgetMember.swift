@@ -121,8 +121,8 @@ public final class BudgetMember {
     /// Drops the reserved calls that exceed an ordered budget, once for each order. They still count as taken.
     private func dropExcess(of account: BudgetAccount) {
         guard let (label, period) = account.current, let budget = period.ordered else { return }
-        if let reduced = account.reduced, reduced == (label, budget) { return }
-        account.reduced = (label, budget)
+        if let reduced = account.reduced, reduced == (label, period.since, budget) { return }
+        account.reduced = (label, period.since, budget)
         _ = account.reservation.remove(max(0, period.taken.saturatingSubtracting(budget)))
     }
 
