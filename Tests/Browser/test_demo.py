@@ -19,6 +19,16 @@ UNTIL_OPEN, UNTIL_CLOSED = 40, 100
 UNTIL_FORMED = 60
 
 
+# A browser may refuse storage, as it does for sites whose cookies are blocked.
+REFUSES_STORAGE = """
+for (const name of ["getItem", "setItem", "removeItem"]) {
+  Storage.prototype[name] = () => {
+    throw new DOMException("storage is refused", "SecurityError");
+  };
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def demo():
     with running_demo() as demo:
@@ -294,6 +304,18 @@ def test_panel_is_driven_by_the_keyboard_and_leads_to_what_it_speaks_of(browser,
     search_until_found(traffic)
     assert "category=hospital" in traffic.driver.current_url
     traffic.wait_for("#demo-refused-key")
+
+
+def test_panel_works_where_the_browser_refuses_storage(browser, demo):
+    window = browser.window("about:blank")
+    window.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": REFUSES_STORAGE})
+    window.driver.get(demo.url + "/traffic")
+    window.click(".demo-open")
+    window.wait_for("#demo-slow-provider")
+
+    # No error is logged, and the page stays in the browser's language.
+    window.click("#language")
+    window.wait_for_result("return document.documentElement.lang", "en")
 
 
 def test_each_page_leads_to_all_others_and_to_the_panel(traffic, demo):

@@ -19,6 +19,7 @@ struct Locsearch: AsyncParsableCommand {
     /// and 1 (anything else). `status` has an additional one.
     static func main() async {
         FileDescriptors.fillClosedStandardOnes()
+        endOnSignalsInContainer()
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             try WrongUsage.checkCommand(arguments, of: Self.self)

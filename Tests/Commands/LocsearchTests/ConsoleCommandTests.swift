@@ -136,4 +136,15 @@ struct ConsoleCommandTests {
                 == ["http://127.0.0.1:1", "https://localhost:2"])
         #expect(await HostAddresses.all(of: ["http://nobody.invalid:3"]) == ["http://nobody.invalid:3"])
     }
+
+    /// True if this machine's file of hosts has the name only with its IPv6 address, as Debian's has.
+    private static var hasNameOfIPv6: Bool {
+        let find = { try? NetworkAddress.resolve("ip6-localhost", port: 80, family: $0).map(\.host) }
+        return find(AF_INET) == nil && find(AF_INET6) == ["::1"]
+    }
+
+    @Test(.enabled(if: hasNameOfIPv6, "this machine has no name ip6-localhost"))
+    func `A worker's host name without an IPv4 address is resolved to IPv6`() async {
+        #expect(await HostAddresses.all(of: ["http://ip6-localhost:8080"]) == ["http://[::1]:8080"])
+    }
 }

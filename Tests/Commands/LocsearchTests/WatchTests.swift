@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import KafkaTestSupport
 import TestSupport
@@ -13,12 +14,15 @@ struct WatchTests {
         producer = try TestProducer(broker.bootstrapServers)
     }
 
-    private func run(_ arguments: [String]) async throws -> RunningProgram {
-        let environment = [
+    private var environment: [String: String] {
+        [
             "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_RESULTS": broker.name("results"),
             "TOPICS_ERRORS": broker.name("errors"),
         ]
-        return try await RunningProgram.run(["watch", "--from-beginning"] + arguments, environment: environment)
+    }
+
+    private func run(_ arguments: [String]) async throws -> RunningProgram {
+        try await RunningProgram.run(["watch", "--from-beginning"] + arguments, environment: environment)
     }
 
     /// Writes four outcomes to the topics, and runs the command to its end.
@@ -84,4 +88,28 @@ struct WatchTests {
         let shown = program.output.split(separator: "\n").map { $0.split(separator: " ").last.map(String.init) }
         #expect(shown == requests, "\(program.output)\(program.error)")
     }
+
+    #if os(Linux)
+        private static let unshare = "/usr/bin/unshare"
+        private static let asFirstProcess = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
+
+        /// For the first process of a container, the kernel drops signals without a handler.
+        @Test(
+            .enabled("this machine permits no namespaces") {
+                (try? await RunningProgram.run(asFirstProcess + ["/bin/true"], at: unshare))?.code == 0
+            })
+        func `SIGTERM ends the watch command as the first process of a container`() async throws {
+            let arguments = Self.asFirstProcess + [RunningProgram.location.path, "watch"]
+            let program = try RunningProgram(arguments, environment: environment, at: Self.unshare)
+            defer { program.end() }
+
+            try await eventually("it ends", within: .seconds(60)) {
+                let file = "/proc/\(program.pid)/task/\(program.pid)/children"
+                let children = (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: " ") ?? []
+                for child in children.compactMap({ Int32($0) }) { kill(child, SIGTERM) }
+                return !program.isRunning
+            }
+            #expect(program.code == 128 + SIGTERM, "\(program.output)\(program.error)")
+        }
+    #endif
 }

@@ -74,6 +74,23 @@ struct ConsoleAccessTests {
         #expect(try await console.get("/api/config", headers: ["Cookie": others]).status == 200)
     }
 
+    @Test func `A login at another console of the host ends no login`() async throws {
+        let consoles = try await [Self.withToken(), Self.withToken()]
+        var cookies: [String: String] = [:]
+        for console in consoles {
+            let login = try await console.post("/api/login", #"{"token":"\#(Self.token)"}"#)
+            let cookie = try #require(login.headers["set-cookie"]?.split(separator: ";").first)
+            let parts = cookie.split(separator: "=").map(String.init)
+            cookies[parts[0]] = parts[1]
+        }
+
+        // A browser keeps one cookie of each name, and sends it to all ports of the host.
+        let sent = cookies.map { "\($0)=\($1)" }.joined(separator: "; ")
+        for console in consoles {
+            #expect(try await console.get("/api/config", headers: ["Cookie": sent]).status == 200)
+        }
+    }
+
     @Test func `A new token ends the logins with the former one`() async throws {
         let token = BearerToken(Self.token)
         let console = try await RunningConsole { $0.token = token }
@@ -127,12 +144,29 @@ struct ConsoleAccessTests {
         #expect(!policy.contains("https:"))
 
         let tiled = try await RunningConsole {
-            $0.tiles = .init(url: "https://{s}.tiles.example/{z}/{x}/{y}.png", attribution: "Somebody")
+            $0.tiles = .init(url: "https://tiles.example/{z}/{x}/{y}.png", attribution: "Somebody")
         }
         #expect(
             try await tiled.get("/").headers["content-security-policy"]?
-                .contains("img-src 'self' data: https://*.tiles.example;") == true)
+                .contains("img-src 'self' data: https://tiles.example;") == true)
         #expect(try await tiled.get("/api/config").body.contains("\"attribution\":\"Somebody\""))
+    }
+
+    /// A source may have a wildcard only in place of the first labels, not within one.
+    @Test(arguments: [
+        (
+            "https://{s}.tiles.example/{z}/{x}/{y}.png",
+            "https://a.tiles.example https://b.tiles.example https://c.tiles.example"
+        ),
+        (
+            "https://tile-{s}.openstreetmap.fr/hot/{z}/{x}/{y}.png",
+            "https://tile-a.openstreetmap.fr https://tile-b.openstreetmap.fr https://tile-c.openstreetmap.fr"
+        ),
+    ])
+    func `A browser may load tiles from all three hosts`(url: String, sources: String) async throws {
+        let console = try await RunningConsole { $0.tiles = .init(url: url, attribution: "Somebody") }
+        let policy = try #require(try await console.get("/").headers["content-security-policy"])
+        #expect(policy.contains("img-src 'self' data: \(sources);"), "\(policy)")
     }
 
     @Test(arguments: ["/assets/../ConsoleServer.swift", "/assets/%2e%2e%2fsecret", "/assets/x"])

@@ -47,7 +47,8 @@ export class SearchClient {
   readonly #sending = new Map<string, Promise<unknown>>();
   /** The next offset to read, by topic and partition. */
   readonly #positions = new Map<string, string>();
-  #closed = false;
+  /** The error of later calls: `close` was called, or kafkajs stopped reading permanently. */
+  #closed: ClientClosed | undefined;
 
   private constructor(options: ClientOptions) {
     this.#options = options;
@@ -82,6 +83,10 @@ export class SearchClient {
 
     // Partitions that are added later are read from their beginning; those of today from where they end now.
     this.#consumer.on("consumer.group_join", ({ payload }) => this.#resume(payload.memberAssignment));
+    // kafkajs restarts its consumer after most errors. After the others, no outcome would arrive any more.
+    this.#consumer.on("consumer.crash", ({ payload }) => {
+      if (!payload.restart) this.#fail(payload.error);
+    });
     await this.#consumer.subscribe({ topics, fromBeginning: true });
     await this.#consumer.run({ autoCommit: false, eachMessage: async (record) => this.#receive(record) });
   }
@@ -94,6 +99,11 @@ export class SearchClient {
         if (offset !== undefined) this.#consumer.seek({ topic, partition, offset });
       }
     }
+  }
+
+  #fail(cause: Error): void {
+    this.#closed ??= new ClientClosed(`kafkajs stopped reading outcomes: ${cause.message}`, { cause });
+    this.#waiting.rejectAll(this.#closed);
   }
 
   async #ends(topics: string[]): Promise<{ topic: string; partition: number; offset: string }[]> {
@@ -115,8 +125,8 @@ export class SearchClient {
    * A search with a `sessionId` supersedes the session's older search, whose promise then rejects with Superseded. Only the
    * outcome of the record that this client writes counts, also where another program uses the same `requestId`.
    *
-   * Rejects with RangeError when this `requestId` is under way already, and with ClientClosed after `close`; nothing is sent
-   * then.
+   * Rejects with RangeError when this `requestId` is under way already. Rejects with ClientClosed after `close`, and after
+   * kafkajs stopped reading permanently. Nothing is sent then.
    */
   async send(request: Request, { withinMs = 30_000, headers = {} }: SendOptions = {}): Promise<Outcome> {
     const expires = new Date(Date.now() + withinMs);
@@ -142,7 +152,7 @@ export class SearchClient {
   }
 
   #register(requestId: string, withinMs: number, isOwn: boolean): Waiting {
-    if (this.#closed) throw new ClientClosed("the client is closed");
+    if (this.#closed) throw this.#closed;
     return this.#waiting.register(requestId, withinMs, isOwn);
   }
 
@@ -152,8 +162,8 @@ export class SearchClient {
    * No record is handed to Kafka from now on. Those that are being sent already get up to 10 s.
    */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#waiting.rejectAll(new ClientClosed("the client was closed"));
+    this.#closed ??= new ClientClosed("the client was closed");
+    this.#waiting.rejectAll(this.#closed);
 
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_TIMEOUT_MS)));

@@ -8,7 +8,7 @@ export class Superseded extends Error {
   override name = "Superseded";
 }
 
-/** The client was closed before the outcome arrived. */
+/** The client was closed before the outcome arrived, or kafkajs stopped reading: then `cause` is the error of kafkajs. */
 export class ClientClosed extends Error {
   override name = "ClientClosed";
 }

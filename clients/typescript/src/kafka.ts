@@ -43,11 +43,17 @@ export interface GroupJoin {
   payload: { memberAssignment: Record<string, number[]> };
 }
 
+/** The consumer has stopped on an error. Where `restart` is false, kafkajs does not start it again. */
+export interface ConsumerCrash {
+  payload: { error: Error; restart: boolean };
+}
+
 export interface Consumer extends Connection {
   subscribe(subscription: { topics: string[]; fromBeginning: boolean }): Promise<void>;
   run(config: { autoCommit: boolean; eachMessage: (record: KafkaRecord) => Promise<void> }): Promise<void>;
   seek(position: { topic: string; partition: number; offset: string }): void;
   on(event: "consumer.group_join", listener: (event: GroupJoin) => void): unknown;
+  on(event: "consumer.crash", listener: (event: ConsumerCrash) => void): unknown;
 }
 
 export interface Admin extends Connection {

@@ -185,6 +185,35 @@ test("closing ends what is under way", async () => {
   await assert.rejects(own.send(SEARCH), ClientClosed);
 });
 
+test("a consumer that crashes permanently ends what is under way and later sends", async () => {
+  const listeners = new Map();
+  const consumer = (config) => {
+    const real = connection.kafka.consumer(config);
+    const on = (event, listener) => {
+      listeners.set(event, listener);
+      return real.on(event, listener);
+    };
+    return { ...real, on };
+  };
+  const kafka = { consumer, producer: (config) => connection.kafka.producer(config), admin: () => connection.kafka.admin() };
+  await withClient({ kafka, topics: unread }, async (own) => {
+    const error = new Error("the login was revoked");
+    const crash = (restart) => listeners.get("consumer.crash")({ payload: { error, restart } });
+    const isEnded = (reason) => reason instanceof ClientClosed && /revoked/.test(reason.message) && reason.cause === error;
+
+    let ended = false;
+    const rejected = assert.rejects(own.send(SEARCH, within), isEnded).then(() => (ended = true));
+    crash(true);
+    await setImmediate();
+    assert.equal(ended, false);
+
+    crash(false);
+    await rejected;
+    await assert.rejects(own.send(SEARCH, within), isEnded);
+    await assert.rejects(own.expect("another-request"), isEnded);
+  });
+});
+
 test("the example of the README prints places", async () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
   const example = readme.split("```ts\n")[1].split("```")[0].replaceAll(/^(import .*|const kafka = .*)$/gm, "");

@@ -82,12 +82,24 @@ def test_difference_from_the_overlay_is_named(both, place, damage):
         ({"settings": {"providers": {"hotpepper": {"burts": 1}}}}, "burts"),
         ({"image": {"digest": "latest"}}, "digest"),
         ({"secret": {}}, "secret"),
+        ({"extraVolumes": {"name": "files"}}, "extraVolumes"),
         ({"autoscaling": {"minReplicas": 0}, "console": {"enabled": False}}, "needs console.enabled"),
     ],
 )
 def test_wrong_value_is_refused_and_named(values, expected):
     with pytest.raises(helm_python.HelmError, match=expected):
         rendered(values)
+
+
+def test_more_files_are_mounted_in_every_pod():
+    volume = {"name": "files", "configMap": {"name": "locsearch-files"}}
+    mount = {"name": "files", "mountPath": "/etc/locsearch-files", "readOnly": True}
+    objects = rendered({"extraVolumes": [volume], "extraVolumeMounts": [mount], "secrets": {"kafka": "login"}})
+    pods = [one["spec"]["template"]["spec"] for one in objects.values() if one["kind"] in ("Deployment", "Job")]
+    assert len(pods) == 3
+    for pod in pods:
+        assert volume in pod["volumes"]
+        assert mount in pod["containers"][0]["volumeMounts"]
 
 
 def test_digest_comes_before_the_tag():
@@ -155,6 +167,15 @@ def test_package_holds_the_alerts_and_the_dashboard_themselves(tmp_path):
         packed = tmp_path / "locsearch/files" / name
         assert packed.is_file() and not packed.is_symlink()
         assert packed.read_text() == (chart.ROOT / source / name).read_text()
+
+
+def test_sessions_of_the_console_fit_in_its_pod():
+    source = (chart.ROOT / "Sources/Commands/locsearch/Console/ConsoleService.swift").read_text()
+    mebibytes = int(source.split("StoreConfiguration(maxBytes: ")[1].split(" << 20")[0])
+    spec = rendered({})["Deployment locsearch-console"]["spec"]["template"]["spec"]
+    limit = int(spec["containers"][0]["resources"]["limits"]["memory"].removesuffix("Mi"))
+    # The states that pages see may take as much again, and the list of dead letters takes up to 100 MB.
+    assert 2 * mebibytes + 100 < limit
 
 
 def test_chart_has_the_version_of_the_program():

@@ -38,7 +38,8 @@ final class ConsoleService: Sendable {
         }
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
         Self.warnOfHosts(settings, configuration: configuration, log: log)
-        let (store, traffic, pipeline) = (Store(), Traffic(), Pipeline())
+        // The visible states may take as much again, and the pods have 512 MiB.
+        let (store, traffic, pipeline) = (Store(StoreConfiguration(maxBytes: 128 << 20)), Traffic(), Pipeline())
         let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
         let brokers = settings.text("kafka.bootstrapServers")
         let reader = try await Failure.naming("the console cannot read from \(brokers)") { try await feed.open() }

@@ -61,18 +61,17 @@ struct PipelineWatch: Sendable {
         }
     }
 
-    private func askWorkers() async {
+    /// Polls the workers while a page is open. Without a page, the report has no workers, so that none are outdated.
+    func askWorkers() async {
         var assigned: [[String: Set<Int32>]] = []
         while !Task.isCancelled {
-            if pipeline.isWatched {
-                let reports = await poll.reports()
-                var workers = poll.count(reports)
-                // A partition that moves between workers belongs to none of them for some seconds.
-                assigned = workers.partitions.map { assigned.suffix(Self.pollsOfARebalance) + [$0] } ?? []
-                if workers.partitions != nil { workers.partitions = WorkerPoll.union(assigned) }
-                traffic.update(reports)
-                pipeline.update { $0.workers = workers }
-            }
+            let reports = await pipeline.isWatched ? poll.reports() : nil
+            var workers = reports.map { poll.count($0) }
+            // A partition that moves between workers belongs to none of them for some seconds.
+            assigned = workers?.partitions.map { assigned.suffix(Self.pollsOfARebalance) + [$0] } ?? []
+            if workers?.partitions != nil { workers?.partitions = WorkerPoll.union(assigned) }
+            if let reports { traffic.update(reports) }
+            pipeline.update { $0.workers = workers }
             try? await Task.sleep(for: pipeline.isWatched ? Self.intervalOfWorkers : Self.step)
         }
     }

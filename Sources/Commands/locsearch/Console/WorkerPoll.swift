@@ -107,9 +107,9 @@ enum HostAddresses {
         return urls.isEmpty ? [url] : urls.sorted()
     }
 
-    /// IPv4 only: a host with both kinds of addresses would be counted twice.
+    /// IPv6 only without IPv4: a host with both kinds of addresses would be counted twice.
     private static func addresses(of host: String) -> [String] {
-        let found = try? NetworkAddress.resolve(host, port: 80, family: AF_INET)
-        return found?.map(\.host) ?? []
+        func find(_ family: Int32) -> [NetworkAddress]? { try? NetworkAddress.resolve(host, port: 80, family: family) }
+        return (find(AF_INET) ?? find(AF_INET6) ?? []).map(\.host)
     }
 }

@@ -22,6 +22,11 @@ func endProcess(_ code: Int32) -> Never {
 /// Ignores SIGPIPE, so that a write to a closed connection fails with an error instead of ending the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 
+/// Makes SIGINT and SIGTERM end the first process of a container, for which the kernel drops signals without a handler.
+func endOnSignalsInContainer() {
+    for number in [SIGINT, SIGTERM] where getpid() == 1 { _ = signal(number) { _exit(128 + $0) } }
+}
+
 /// The name of the machine on which this process runs. In Kubernetes it is the pod's name.
 enum HostName {
     /// `nil` if the system has no name.

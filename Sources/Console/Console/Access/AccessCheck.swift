@@ -62,7 +62,7 @@ enum ContentSecurityPolicy {
 
     static func text(for configuration: ConsoleConfiguration) -> String {
         let google = configuration.googleMapsKey == nil ? "" : " " + googleHosts
-        let tiles = configuration.tiles.map { " " + source(of: $0.url) } ?? ""
+        let tiles = configuration.tiles.map { " " + sources(of: $0.url) } ?? ""
 
         return [
             "default-src 'none'",
@@ -76,10 +76,10 @@ enum ContentSecurityPolicy {
         ].joined(separator: "; ")
     }
 
-    /// Returns scheme and host of a tile's URL, with `*` for the variable part of the host.
-    private static func source(of url: String) -> String {
+    /// Returns scheme and host of a tile's URL: all three that tiles.js uses, if `{s}` is a part of the host.
+    private static func sources(of url: String) -> String {
         let scheme = url.hasPrefix("https://") ? "https://" : "http://"
-        let host = url.dropFirst(scheme.count).prefix { $0 != "/" }
-        return scheme + host.replacing("{s}", with: "*")
+        let origin: String = scheme + url.dropFirst(scheme.count).prefix { $0 != "/" }
+        return Set(["a", "b", "c"].map { origin.replacing("{s}", with: $0) }).sorted().joined(separator: " ")
     }
 }

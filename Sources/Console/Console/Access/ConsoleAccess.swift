@@ -12,7 +12,8 @@ internal import Synchronization
 /// cookie. Both use the same throttle: see `GuessThrottle`. Without a token, the `Host` of a request must be this machine
 /// or an allowed host. This rejects pages from other sites whose names resolve to this machine's address (DNS rebinding).
 final class ConsoleAccess: Sendable {
-    static let cookieName = "locsearch-console"
+    /// Random, because browsers send all cookies of a host to each port: two consoles must not replace each other's.
+    private let cookieName = "locsearch-console-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
 
     /// The lifetime of a browser's login, and the maximum number of logins.
     private static let lifetime = Duration.seconds(12 * 3600)
@@ -43,7 +44,7 @@ final class ConsoleAccess: Sendable {
     func refusal(of request: Request, from address: String?) -> ConsoleError? {
         guard let token else { return refusal(ofHost: request.head.authority.map(Self.hostName) ?? "") }
 
-        if let cookies = request.headers[.cookie], Self.logins(in: cookies).contains(where: { isLogin($0, token) }) {
+        if let cookies = request.headers[.cookie], shownLogins(in: cookies).contains(where: { isLogin($0, token) }) {
             return nil
         }
         guard let shown = BearerToken.text(in: request.headers[.authorization]) else {
@@ -69,7 +70,7 @@ final class ConsoleAccess: Sendable {
     }
 
     /// Returns the values of our cookie in a `Cookie` header.
-    private static func logins(in cookies: String) -> [String] {
+    private func shownLogins(in cookies: String) -> [String] {
         cookies.split(separator: ";").compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == cookieName else { return nil }
@@ -93,7 +94,7 @@ final class ConsoleAccess: Sendable {
             }
             logins[login] = (now + Self.lifetime, generation)
         }
-        return "\(Self.cookieName)=\(login); Path=/; HttpOnly; SameSite=Strict"
+        return "\(cookieName)=\(login); Path=/; HttpOnly; SameSite=Strict"
     }
 
     private func isLogin(_ value: String, _ token: BearerToken) -> Bool {

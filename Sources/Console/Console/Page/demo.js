@@ -2,7 +2,7 @@
 
 import { getConfig, getDemo, setDemo, clearDemo } from "./api.js";
 import { el, icon, setAttribute, setText, syncChildren } from "./dom.js";
-import { number, t } from "./text.js";
+import { number, t, withStorage } from "./text.js";
 
 /** How often the state of the switches is read: another window may have changed them. */
 const BETWEEN_LOOKS = 2000;
@@ -41,7 +41,7 @@ class DemoPanel {
     this.#panel.addEventListener("keydown", (event) => event.key === "Escape" && this.#show(false));
 
     this.#draw();
-    if (sessionStorage.getItem(KEPT) && !isNarrow.matches) this.#show(true, { takesFocus: false });
+    if (withStorage(() => sessionStorage.getItem(KEPT)) && !isNarrow.matches) this.#show(true, { takesFocus: false });
     this.#look();
   }
 
@@ -83,12 +83,8 @@ class DemoPanel {
     this.#panel.hidden = !isShown;
     this.#open.setAttribute("aria-expanded", String(isShown));
     document.body.classList.toggle("shows-demo", isShown);
-    try {
-      if (isShown) sessionStorage.setItem(KEPT, "open");
-      else sessionStorage.removeItem(KEPT);
-    } catch {
-      // Without storage, the panel is closed again on the next page.
-    }
+    // Without storage, the panel is closed again on the next page.
+    withStorage(() => (isShown ? sessionStorage.setItem(KEPT, "open") : sessionStorage.removeItem(KEPT)));
     if (takesFocus) (isShown ? this.#title : this.#open).focus();
   }
 

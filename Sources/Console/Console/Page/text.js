@@ -31,10 +31,17 @@ function translate() {
 translate();
 
 // The switch in the header. The page's state is in its address and on the server, so the page is simply loaded again.
-document.getElementById("language")?.addEventListener("click", () => {
+document.getElementById("language")?.addEventListener("click", () => withStorage(() => {
   localStorage.setItem("language", language === "ja" ? "en" : "ja");
   location.reload();
-});
+}));
+
+/** Returns the result of `use`, or nothing where the browser refuses storage. */
+export function withStorage(use) {
+  try {
+    return use();
+  } catch {} // as if nothing were stored
+}
 
 export const number = (value, digits = 0) => value.toLocaleString(language, { maximumFractionDigits: digits, minimumFractionDigits: digits });
 

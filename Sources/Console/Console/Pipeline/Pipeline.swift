@@ -15,7 +15,7 @@ package final class Pipeline: Sendable {
 
     package var report: PipelineReport { state.withLock { $0.report } }
 
-    /// True while a page is open: without one, the report may be older.
+    /// True while a page is open: without one, the report may be older, and has no workers.
     package var isWatched: Bool { !pages.isEmpty }
 
     /// Changes the report, and notifies the pages if it differs.

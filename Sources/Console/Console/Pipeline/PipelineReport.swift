@@ -89,7 +89,7 @@ package struct PipelineReport: Sendable, Hashable {
     package var brokersProblem: String?
     /// Why reachable brokers do not describe the group, for example because this user is not authorised.
     package var groupProblem: String?
-    /// `nil` before the first check.
+    /// `nil` before the first check, and in a console without an open page.
     package var workers: Workers?
 
     package init(

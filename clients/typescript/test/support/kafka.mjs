@@ -145,7 +145,7 @@ class Bridge {
         this.#handlers.delete(handler);
         this.#joins.delete(join);
       },
-      on: (_, listener) => listeners.push(listener),
+      on: (event, listener) => event === "consumer.group_join" && listeners.push(listener),
       subscribe: async (subscription) => topics.push(...subscription.topics),
       run: async ({ eachMessage }) => {
         handler = ({ topic, partition, offset, value, headers }) => {

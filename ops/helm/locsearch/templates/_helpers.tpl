@@ -82,6 +82,9 @@ securityContext:
     secretName: {{ . }}
     defaultMode: 0440
 {{- end }}
+{{- with (index . 0).Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "locsearch.commonMounts" -}}
@@ -92,6 +95,9 @@ securityContext:
 - name: kafka
   mountPath: /run/kafka
   readOnly: true
+{{- end }}
+{{- with (index . 0).Values.extraVolumeMounts }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
 
