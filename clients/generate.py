@@ -107,7 +107,8 @@ class Reader:
         "pattern": "Matches `{}`.",
     }
     STRUCTURE = {"type", "enum", "const", "items", "properties", "required", "additionalProperties", "$defs", "$ref"}
-    CONDITIONS = {"if", "then", "else", "allOf"}
+    FORBIDDEN = {"const": "Is not `{}`.", "pattern": "Does not match `{}`."}
+    CONDITIONS = {"if", "then", "else", "allOf", "anyOf", "not"}
     JSON_TYPES = {str: "string", bool: "boolean", type(None): "null"}
     LIMITS = {*TEXTS, "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
     KNOWN = {"$schema", "$id", "title", "description", *STRUCTURE, *CONDITIONS, *LIMITS}
@@ -138,7 +139,19 @@ class Reader:
         parts += [text.format(schema[key]) for key, text in self.TEXTS.items() if key in schema]
         if "$ref" not in (items := schema.get("items", {"$ref": ""})) and (each := self.comment(items)):
             parts.append(f"Each: {each}")
+        if "not" in schema:
+            [(key, value)] = schema["not"].items()
+            parts.append(self.FORBIDDEN[key].format(value))
+        if "anyOf" in schema:
+            parts.append(f"Either: {' Or: '.join(map(self.alternative, schema['anyOf']))}")
         return " ".join(filter(None, parts))
+
+    def alternative(self, schema: Schema) -> str:
+        """Returns a branch of `anyOf` in words. It narrows members to one type, or narrows the items of a list."""
+        members = schema.get("properties", {})
+        for part in (schema, schema.get("items", {}), *members.values()):
+            self.resolve(part)
+        return " ".join(f"{name} is {part['type']}." for name, part in members.items()) or self.comment(schema)
 
     def type(self, schema: Schema, path: str) -> Type:
         """Returns the type of a value, and adds the records and value lists that it refers to."""

@@ -24,8 +24,9 @@ TYPES = {"request": "Request", "result": "Result", "error": "ErrorEvent"}
 
 # What only the schema can say: lengths, ranges, and the forms of texts.
 BEYOND_TYPES = {
-    "request/categories-51", "request/categories-empty", "request/categories-long",
-    "request/exclude-categories-empty-text", "request/category-long", "request/keyword-empty",
+    "request/categories-51", "request/categories-and-category", "request/categories-empty", "request/categories-long",
+    "request/categories-mixed-prefixes", "request/categories-prefix-only", "request/exclude-categories-empty-text",
+    "request/exclude-categories-prefix-only", "request/category-long", "request/keyword-empty",
     "request/language-underscore", "request/latitude-91",
     "request/limit-zero", "request/page-token-empty", "request/place-id-long", "request/radius-negative",
     "request/request-id-empty", "request/request-id-long", "request/timeout-too-long", "error/retry-after-zero",

@@ -15,11 +15,12 @@ protocol GoogleAnswer {
 
 extension GoogleAnswer {
     /// Returns the answer to a search.
-    func found() throws(SearchError) -> ProviderAnswer {
+    /// - Parameter radiusMeters: the radius that was sent, if it may differ from the request's.
+    func found(radiusMeters: Double? = nil) throws(SearchError) -> ProviderAnswer {
         guard !list.isHopeless else { throw .badResponse("has no readable place", from: Self.provider) }
         return ProviderAnswer(
             places: list.places, nextPageToken: nextPageToken, attributions: credits.texts,
-            unreadablePlaces: list.unreadable)
+            radiusMeters: radiusMeters, unreadablePlaces: list.unreadable)
     }
 
     /// Returns the answer to a details request.

@@ -4,7 +4,7 @@ import LocationSearch
 /// The meaning of a failure that a provider names. For failures outside this table, the HTTP status decides: see
 /// `SearchError(httpStatus:of:from:)`.
 enum ProviderRefusal {
-    case refusedKey, blockedKey, noBilling, rateLimit, dailyQuota, badParameter, unknownPlace, unavailable
+    case refusedKey, blockedKey, noBilling, rateLimit, dailyQuota, badParameter, unknownPlace, unavailable, rejected
 
     private static let table: [String: ProviderRefusal] = [
         // Google: `ErrorInfo.reason`
@@ -24,7 +24,7 @@ enum ProviderRefusal {
         // Google: `status`
         "INVALID_ARGUMENT": .badParameter, "FAILED_PRECONDITION": .badParameter, "OUT_OF_RANGE": .badParameter,
         "UNAUTHENTICATED": .refusedKey, "PERMISSION_DENIED": .blockedKey, "NOT_FOUND": .unknownPlace,
-        "RESOURCE_EXHAUSTED": .rateLimit, "UNKNOWN": .unavailable, "INTERNAL": .unavailable,
+        "RESOURCE_EXHAUSTED": .rateLimit, "UNKNOWN": .unavailable, "INTERNAL": .unavailable, "UNIMPLEMENTED": .rejected,
         "DATA_LOSS": .unavailable, "UNAVAILABLE": .unavailable, "DEADLINE_EXCEEDED": .unavailable,
         // Google's legacy API: `status`, in addition to `NOT_FOUND`
         "INVALID_REQUEST": .badParameter, "REQUEST_DENIED": .refusedKey, "OVER_QUERY_LIMIT": .rateLimit,
@@ -58,6 +58,7 @@ enum ProviderRefusal {
             case .badParameter: (.invalidRequest, "\(name) rejected a parameter of the request")
             case .unknownPlace: (.notFound, "\(name) has no such place; its id may be outdated: search again")
             case .unavailable: (.upstreamUnavailable, "\(name) is not available; try again later")
+            case .rejected: (.upstreamRejected, "\(name) rejected the request, because it does not support the call")
             }
         var error = SearchError(code, text, httpStatus: response.status, providerStatus: providerStatus)
         if code.isRetryable { error.retryAfter = SearchError.delay(of: response) }

@@ -47,7 +47,7 @@ extension SearchError {
             self.init(
                 .rateLimited, "\(name) limits the call rate; wait before trying again", retryAfter: wait,
                 httpStatus: status)
-        case 500, 502, 503, 504:
+        case 500..<600:
             self.init(
                 .upstreamUnavailable, "\(name) is not available; try again later", retryAfter: wait, httpStatus: status)
         case 300..<400 where provider == .hotpepper:
@@ -55,8 +55,6 @@ extension SearchError {
             self.init(
                 .upstreamUnavailable, "\(name) is closed for maintenance; try again later", retryAfter: wait,
                 httpStatus: status)
-        case 505..<600:
-            self.init(.upstreamUnavailable, "\(name) failed; try again later", retryAfter: wait, httpStatus: status)
         default:
             self.init(.upstreamRejected, "\(name) answered with HTTP status \(status)", httpStatus: status)
         }

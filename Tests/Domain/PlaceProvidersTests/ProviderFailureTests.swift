@@ -65,6 +65,7 @@ struct ProviderFailureTests {
         hotpepper("notice.html", .upstreamUnavailable), hotpepper("notice.html", .upstreamUnavailable, status: 302),
         hotpepper("format-forgotten-after-mark.xml", .badResponse),
         hotpepper("notice-xhtml.html", .upstreamUnavailable),
+        hotpepper("notice.html", .upstreamUnavailable, status: 501),
         hotpepper("notice.html", .upstreamUnavailable, status: 503),
         hotpepper("notice.html", .upstreamRejected, status: 404),
     ]
@@ -96,6 +97,8 @@ struct ProviderFailureTests {
         new("error-499-cancelled.json", .upstreamRejected, "CANCELLED"),
         new("error-500-internal.json", .upstreamUnavailable, "INTERNAL"),
         new("error-501-unimplemented.json", .upstreamRejected, "UNIMPLEMENTED"),
+        // Without Google's status, another server answered.
+        new("front-end.html", .upstreamUnavailable, nil, status: 501),
         new("error-503-unavailable.json", .upstreamUnavailable, "UNAVAILABLE"),
         new("error-504-deadline-exceeded.json", .upstreamUnavailable, "DEADLINE_EXCEEDED"),
         // An error behind a front end that answers everything with 200 must not become an empty list.
@@ -130,6 +133,7 @@ struct ProviderFailureTests {
         legacy("error-no-status.json", .upstreamUnavailable, nil, status: 500),
         legacy("photo-redirect.html", .badResponse, nil),
         legacy("photo-redirect.html", .upstreamRejected, nil, status: 302),
+        legacy("photo-redirect.html", .upstreamUnavailable, nil, status: 501),
         legacy("details-no-photos.json", .badResponse, nil, for: .details),
         legacy("details-no-photos.json", .notFound, nil, for: .photo),
     ]

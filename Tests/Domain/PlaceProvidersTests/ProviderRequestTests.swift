@@ -66,7 +66,7 @@ struct ProviderRequestTests {
         ("", nil),
     ])
     func `Hot Pepper has a genre for a category`(category: String, genre: String?) {
-        #expect(HotpepperRequest.genre(for: category) == genre)
+        #expect(HotpepperRequests.genre(for: category) == genre)
     }
 
     @Test(arguments: [Providers.search(), Providers.details("J009900001"), Providers.photo("J009900001")])

@@ -51,12 +51,13 @@ export interface RequestMembers {
   /**
    * The types of which each place has at least one, instead of category. With the prefix primary:, as in
    * primary:cafe, the type is the primary one of the place; all entries have the prefix or none has. A provider that
-   * cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters.
+   * cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`. Either: Each:
+   * Matches `^primary:`. Or: Each: Does not match `^primary:`.
    */
   categories?: string[] | null;
   /**
    * The types that no place has, or with the prefix primary: has as its primary type. None of them is in categories
-   * or is the category. 1 to 50 items. Each: 1 to 64 characters.
+   * or is the category. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`.
    */
   excludeCategories?: string[] | null;
   /**
@@ -133,7 +134,7 @@ export interface PlaceRequest extends RequestMembers {
 /**
  * The value of a record in the requests topic, or `data` of a structured CloudEvent. Unknown members are ignored,
  * and a member that is null counts as absent. Value, key and headers may each have up to worker.maxRequestBytes
- * (65536 by default).
+ * (65536 by default). Either: category is null. Or: categories is null.
  */
 export type Request = SearchRequest | PlaceRequest;
 
@@ -210,8 +211,8 @@ export interface Timing {
   /** The time spent waiting for providers, all attempts together, in milliseconds. At least 0. */
   upstreamMs: number;
   /**
-   * The number of calls to providers that were made for this request. A request that shared another request's call
-   * has 0. At least 0.
+   * The number of calls to providers that were made for this request. It is 0 if the request shared another
+   * request's call, or was superseded. At least 0.
    */
   attempts: number;
 }
@@ -228,7 +229,10 @@ export interface ResultMembers {
   requestId: string;
   /** The provider that answered. */
   provider: Provider;
-  /** All providers that were asked, in order, if there was more than one. At least 2 items. */
+  /**
+   * All providers that were tried, in order, if there was more than one. A provider that is shut counts as tried,
+   * although it is not called. At least 2 items.
+   */
   triedProviders?: Provider[];
   /** The sessionId of the request. 1 to 128 characters. */
   sessionId?: string;
@@ -354,7 +358,10 @@ export interface ErrorEvent {
   operation?: "search" | "details" | "photo";
   /** The provider that failed, or the one that the request names. */
   provider?: Provider;
-  /** All providers that were asked, in order, if there was more than one. At least 2 items. */
+  /**
+   * All providers that were tried, in order, if there was more than one. A provider that is shut counts as tried,
+   * although it is not called. At least 2 items.
+   */
   triedProviders?: Provider[];
   /** The sessionId of the request. 1 to 128 characters. */
   sessionId?: string;

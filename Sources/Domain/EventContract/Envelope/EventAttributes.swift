@@ -72,11 +72,11 @@ struct EventAttributes {
         return true
     }
 
-    /// Drops all attributes from the headers except the trace: in structured mode the value is the event.
+    /// Drops the event's attributes that headers held: in structured mode the value is the event.
     mutating func forgetEvent() {
-        (contentType, specVersion, id, source, type, time) = (nil, nil, nil, nil, nil, nil)
+        (contentType, specVersion, id, source, type, time, requestedClass) = (nil, nil, nil, nil, nil, nil, .none)
         takeExpiry(nil)
-        requestedClass = .none
+        eventTrace = (nil, nil)
     }
 
     /// Reads the event's `priority`.

@@ -31,7 +31,9 @@ struct RequestMembers {
     /// The class in the request's `priority`. Used only if its topic allows a choice, so an invalid class is not refused here.
     private(set) var requestedClass = RequestedClass.none
     /// The refusals of members with a wrong type, in the order in which they were read.
-    private(set) var problems: [SearchError] = []
+    private var problems: [SearchError] = []
+    /// The refusal to report. Only a search has a location; other operations ignore it, valid or not.
+    var problem: SearchError? { problems.first { (operation ?? .search) == .search || !$0.isAbout("location") } }
 
     /// Returns the text if it can serve as an id, otherwise `nil`.
     static func usable(_ id: String?) -> String? {
@@ -102,9 +104,6 @@ struct RequestMembers {
     /// - Throws: the refusal of the first invalid member.
     func request(id: String) throws(SearchError) -> SearchRequest {
         let operation = operation ?? .search
-
-        // Only a search has a location; other operations ignore it, valid or not.
-        let problem = problems.first { operation == .search || !$0.isAbout("location") }
         if let problem { throw problem }
 
         let request = SearchRequest(

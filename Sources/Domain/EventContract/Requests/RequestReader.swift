@@ -34,11 +34,6 @@ struct RequestReader {
         case .binary: try readBinary(value.span)
         case .structured: try readStructured(value.span)
         }
-
-        // The JSON reader checks the text that it returns. This check covers what it skipped.
-        guard !members.problems.isEmpty || value.span.isUTF8 else {
-            throw .invalid("value", expected: "JSON in valid UTF-8")
-        }
     }
 
     private mutating func readBinary(_ json: Span<UInt8>) throws(SearchError) {
@@ -71,6 +66,8 @@ struct RequestReader {
             throw Self.invalid(name, error: error)
         }
         guard isObject else { throw .invalid(name, expected: "a request as a JSON object") }
+        // The JSON reader checks the text that it returns. This check covers what it skipped.
+        guard members.problem != nil || json.isUTF8 else { throw .invalid(name, expected: "JSON in valid UTF-8") }
     }
 
     private static func invalid(_ name: String, error: JSONError) -> SearchError {
@@ -138,6 +135,7 @@ struct RequestReader {
         try attributes.check(prefix: "")
         try attributes.checkContentType("datacontenttype")
         if let fault { throw fault }
+        guard members.problem != nil || json.isUTF8 else { throw .invalid("value", expected: "JSON in valid UTF-8") }
     }
 
     private mutating func readData(_ reader: inout JSONReader) throws(JSONError) -> EventData {

@@ -39,10 +39,13 @@ public struct GooglePlacesLegacyService: PlaceService {
         let placeID = request.placeID ?? ""
         switch request.operation {
         case .search:
-            return begin(searchURL(request), before: deadline, then: end) { (response) throws(SearchError) in
+            // The API refuses a radius together with an order by distance.
+            let radius = request.options.ranking == .distance ? nil : request.radiusMeters.rounded(.up)
+            let url = searchURL(request, radius: radius)
+            return begin(url, before: deadline, then: end) { (response) throws(SearchError) in
                 do throws(SearchError) {
-                    var found = try LegacyResponse.read(response, asked: nil).found()
-                    if request.options.ranking == .distance { Self.cut(&found, to: request) }
+                    var found = try LegacyResponse.read(response, asked: nil).found(radiusMeters: radius)
+                    if radius == nil { Self.cut(&found, to: request) }
                     return .answer(found)
                 } catch {
                     return .needsCall(try Self.retry(of: request, after: error, call: followUp?.number ?? 1))
@@ -121,19 +124,15 @@ public struct GooglePlacesLegacyService: PlaceService {
         return location
     }
 
-    private func searchURL(_ request: SearchRequest) -> String {
+    private func searchURL(_ request: SearchRequest, radius: Double?) -> String {
         var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
         if let token = request.pageToken {
             // With a token, the API ignores all other parameters.
             url.add("pagetoken", token)
         } else if let location = request.location {
             url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
-            // The API refuses a radius together with this order.
-            if request.options.ranking == .distance {
-                url.add("rankby", "distance")
-            } else {
-                url.add("radius", Int(saturating: request.radiusMeters.rounded(.up)))
-            }
+            url.add("radius", radius.map { "\(Int(saturating: $0))" })
+            url.add("rankby", radius == nil ? "distance" : nil)
             let type = request.wantedCategories[0]
             url.add("type", type)
             // The same text in both parameters can give no results.

@@ -7,28 +7,31 @@ public import LocationSearch
 public struct HotpepperService: PlaceService {
     public let id = ProviderID.hotpepper
     private let api: ProviderAPI
-    private let response: HotpepperResponseType
+    private let requests: HotpepperRequests
 
     /// Makes a service whose calls use `http`.
     /// - Parameter response: the form of answers to searches and details; photo requests use the full one.
     public init(http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite) {
         api = ProviderAPI(id, http: http, configuration: configuration)
-        self.response = response
+        requests = HotpepperRequests(configuration: configuration, response: response)
     }
 
     public func refusal(of request: SearchRequest) -> SearchError? {
         if request.hasOptions, let refusal = refusal(of: request.options, in: request.operation) { return refusal }
-        guard request.operation == .search else { return nil }
+        guard request.operation == .search else {
+            // A comma separates ids, so the answer could be another shop.
+            return request.placeID?.utf8.contains(UInt8(ascii: ",")) == true ? Self.unknownPlace : nil
+        }
         if request.openNow == true {
             return .unsupported("openNow", by: id, cure: "hotpepper has no such filter; leave it out")
         }
 
         if !request.hasOptions || request.options.categories.isEmpty,
-            HotpepperRequest.genre(for: request.category) == nil
+            HotpepperRequests.genre(for: request.category) == nil
         {
             return .unsupported("category", by: id, cure: "use restaurant, or a genre such as G013")
         }
-        if let token = request.pageToken, HotpepperRequest.start(from: token) == nil {
+        if let token = request.pageToken, HotpepperRequests.start(from: token) == nil {
             return .invalid("pageToken", expected: "a nextPageToken of an earlier hotpepper result")
         }
         return nil
@@ -38,7 +41,7 @@ public struct HotpepperService: PlaceService {
         let cure = "give genres such as G013 without \"primary:\", no excludeCategories and no include"
         // Of these members, only `include` has a meaning for one place.
         let options = operation == .search ? options : SearchOptions(parts: operation == .photo ? [] : options.parts)
-        if options.categories.contains(where: { HotpepperRequest.genre(for: $0) == nil }) {
+        if options.categories.contains(where: { HotpepperRequests.genre(for: $0) == nil }) {
             return .unsupported("categories", by: id, cure: cure)
         }
         return options.refusal(by: id, takesSeveralTypes: true, gives: [], cure: cure)
@@ -52,7 +55,7 @@ public struct HotpepperService: PlaceService {
             // Outside Japan it finds nothing, which would look like an answer.
             request.location.map(JapanArea.contains) == true ? .possible : .unlikely
         case .details, .photo:
-            request.placeID.map(HotpepperRequest.isShopID) == true ? .certain : .unlikely
+            request.placeID.map(HotpepperRequests.isShopID) == true ? .certain : .unlikely
         }
     }
 
@@ -60,31 +63,42 @@ public struct HotpepperService: PlaceService {
         _ request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline,
         then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
-        let call = HotpepperRequest(request, configuration: api.configuration, response: response)
-        return api.begin(HTTPRequest(url: call.url), before: deadline, then: end) {
+        let operation = request.operation
+        let (start, radius) = (HotpepperRequests.start(of: request), HotpepperRequests.radius(of: request))
+        return api.begin(requests.call(for: request), before: deadline, then: end) {
             [self] (response) throws(SearchError) in
-            .answer(try answer(HotpepperResponse.read(response), to: call))
+            let page = try HotpepperResponse.read(response)
+            return .answer(
+                operation == .search
+                    ? found(on: page, from: start, radiusMeters: radius) : try place(on: page, for: operation))
         }
     }
 
-    private func answer(_ page: HotpepperResponse, to call: HotpepperRequest) throws(SearchError) -> ProviderAnswer {
-        var places = page.list.places
-        guard call.operation != .search else {
-            // The entries are counted, because `results_returned` is only a label.
-            let next = call.start + page.entries
-            let hasNext = page.entries > 0 && next <= page.available ?? 0
-            return ProviderAnswer(
-                places: places, totalAvailable: page.available, nextPageToken: hasNext ? "\(next)" : nil,
-                attributions: Self.credits(for: places), radiusMeters: call.radiusMeters,
-                unreadablePlaces: page.list.unreadable)
-        }
+    /// Returns the answer to a search.
+    /// - Parameters:
+    ///   - start: the offset of the first result, counted from 1.
+    ///   - radius: the radius of the search step, in metres.
+    private func found(on page: HotpepperResponse, from start: Int, radiusMeters radius: Double) -> ProviderAnswer {
+        // The entries are counted, because `results_returned` is only a label.
+        let next = start + page.entries
+        let hasNext = page.entries > 0 && next <= page.available ?? 0
+        return ProviderAnswer(
+            places: page.list.places, totalAvailable: page.available, nextPageToken: hasNext ? "\(next)" : nil,
+            attributions: Self.credits(for: page.list.places), radiusMeters: radius,
+            unreadablePlaces: page.list.unreadable)
+    }
 
+    /// Returns the answer to a details or photo request.
+    private func place(on page: HotpepperResponse, for operation: SearchOperation) throws(SearchError) -> ProviderAnswer {
+        var places = page.list.places
         places.keepFirst(1)
-        guard let place = places.first else { throw SearchError(.notFound, "hotpepper has no place with this placeId") }
-        if call.operation == .details { return ProviderAnswer(places: places, attributions: Self.credits(for: places)) }
+        guard let place = places.first else { throw Self.unknownPlace }
+        if operation == .details { return ProviderAnswer(places: places, attributions: Self.credits(for: places)) }
         guard let photo = place.imageURL else { throw SearchError(.notFound, "hotpepper has no photo of this place") }
         return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: places))
     }
+
+    private static let unknownPlace = SearchError(.notFound, "hotpepper has no place with this placeId")
 
     /// Returns the credits that the terms require: the first one always, the second one with pictures.
     private static func credits(for places: Places) -> [String] {

@@ -251,6 +251,15 @@ struct EnvelopeTests {
         }
     }
 
+    @Test func `A structured event has no part of its trace in event headers`() throws {
+        let event = try structured(#""traceparent":"\#(Self.parent)""#)
+        let record = Records.record(
+            event.value, headers: [Records.structuredType, RecordHeader("ce_tracestate", text: "a=b")])
+        let trace = try #require(try Records.decode(record).envelope.trace)
+        #expect(trace.traceparent == Array(Self.parent.utf8))
+        #expect(trace.traceState == nil)
+    }
+
     @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
     func `A request with an invalid trace is accepted without it`(parent: [UInt8]?) throws {
         let headers = [RecordHeader("traceparent", parent), RecordHeader("tracestate", text: "a=b")]

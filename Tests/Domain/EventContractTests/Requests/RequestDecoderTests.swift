@@ -130,17 +130,25 @@ struct RequestDecoderTests {
         #expect(rejected.requestID == "requests-3-42")
     }
 
-    @Test func `Invalid UTF-8 is reported wherever it is`() throws {
-        let broken: [UInt8] = [0xC3, 0x28]
-        func record(_ member: String) -> ConsumerRecord {
-            let parts = Records.search(with: #""\#(member)":"§""#).split(separator: "§").map { Array($0.utf8) }
-            return Records.record(parts[0] + broken + parts[1])
-        }
-        for (member, named) in [("keyword", "keyword"), ("requestId", "requestId"), ("unknown", "value")] {
-            let rejected = try #require(Records.rejection(of: record(member)))
-            #expect(rejected.error.member == named)
-            #expect(rejected.error.message.contains("UTF-8"))
-        }
+    /// Bodies in which `§` stands for invalid UTF-8, and the member at fault; `nil` for the text around the request.
+    static let spoilt: [(body: String, member: String?)] = [
+        (Records.search(with: #""keyword":"§""#), "keyword"), (Records.search(with: #""requestId":"§""#), "requestId"),
+        (Records.search(with: #""unknown":"§""#), nil), (Records.search(with: #""keyword":"§","keyword":"a""#), nil),
+        // The location of a details request is ignored, but its text is not.
+        (#"{"operation":"details","placeId":"p","location":"§"}"#, nil),
+        (#"{"operation":"photo","location":[],"unknown":"§","placeId":"p"}"#, nil),
+        (#"{"location":7,"placeId":"p","operation":"details","§":1}"#, nil),
+    ]
+    @Test(arguments: spoilt, Envelope.allCases)
+    func `Invalid UTF-8 is reported wherever it is`(
+        spoilt: (body: String, member: String?), envelope: Envelope
+    ) throws {
+        let parts = spoilt.body.split(separator: "§").map { Array($0.utf8) }
+        let body = parts[0] + [0xC3, 0x28] + parts[1]
+        let rejected = try #require(Records.rejection(of: Records.record(body, in: envelope)))
+        let whole = envelope == .structuredBase64 ? "data_base64" : "value"
+        #expect(rejected.error.member == spoilt.member ?? whole)
+        #expect(rejected.error.message.contains("UTF-8"))
     }
 
     @Test(arguments: [[0, 0, 0, 0, 7], [1] + Array(repeating: 9, count: 16)])

@@ -30,6 +30,19 @@ struct GooglePlacesLegacyTests {
         #expect(answer.attributions.contains("Google Maps") && answer.attributions.contains("Listings by <b>X</b>"))
     }
 
+    /// The API takes whole metres. With an order by distance it takes no radius, and the worker applies the request's.
+    @Test func `The answer has the radius that was sent`() async throws {
+        let service = Providers.legacy(FakeHTTP(Self.page(Self.full)))
+        for token in [nil, "t"] {
+            let answer = try await service.ask(Providers.search(radius: 1499.5, pageToken: token))
+            #expect(answer.radiusMeters == 1500)
+        }
+
+        var byDistance = Providers.search(radius: 1499.5)
+        byDistance.options = SearchOptions(ranking: .distance)
+        #expect(try await service.ask(byDistance).radiusMeters == nil)
+    }
+
     @Test func `The page of a place takes precedence over its website`() async throws {
         let http = FakeHTTP(
             #"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#

@@ -82,6 +82,21 @@ struct HotpepperTests {
         #expect(answer.photoURL == "https://img.example.jp/l.jpg")
     }
 
+    /// The answer could be about another shop.
+    @Test func `Several ids in one are refused without a call`() {
+        let service = Providers.hotpepper(FakeHTTP(Self.page(Self.full)))
+        for request in [Providers.details("J000000011,J000000012"), Providers.photo("J000000011,J000000012")] {
+            #expect(service.refusal(of: request)?.code == .notFound)
+        }
+        #expect(service.refusal(of: Providers.details("J000000011")) == nil)
+    }
+
+    @Test func `A shop without a picture has no photo`() async {
+        let service = Providers.hotpepper(FakeHTTP(Self.page(#"{"id":"J000000012","name":"B"}"#)))
+        let error = await service.failure(Providers.photo("J000000012"))
+        #expect(error?.code == .notFound && error?.message == "hotpepper has no photo of this place")
+    }
+
     @Test(
         arguments: [("7", 7.0), ("0.5", 0.5), ("99999", 3600), ("-1", nil), ("soon", nil), ("", nil)]
             as [(String, Double?)])

@@ -58,12 +58,13 @@ class RequestMembers(TypedDict):
     categories: NotRequired[list[str] | None]
     """The types of which each place has at least one, instead of category. With the prefix primary:, as in
     primary:cafe, the type is the primary one of the place; all entries have the prefix or none has. A provider that
-    cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters.
+    cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`. Either: Each:
+    Matches `^primary:`. Or: Each: Does not match `^primary:`.
     """
 
     excludeCategories: NotRequired[list[str] | None]
     """The types that no place has, or with the prefix primary: has as its primary type. None of them is in categories
-    or is the category. 1 to 50 items. Each: 1 to 64 characters.
+    or is the category. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`.
     """
 
     rankBy: NotRequired[Literal["distance", "popularity"] | None]
@@ -148,7 +149,7 @@ class PlaceRequest(RequestMembers):
 Request = SearchRequest | PlaceRequest
 """The value of a record in the requests topic, or `data` of a structured CloudEvent. Unknown members are ignored, and a
 member that is null counts as absent. Value, key and headers may each have up to worker.maxRequestBytes (65536 by
-default).
+default). Either: category is null. Or: categories is null.
 """
 
 
@@ -243,8 +244,8 @@ class Timing(TypedDict):
     """The time spent waiting for providers, all attempts together, in milliseconds. At least 0."""
 
     attempts: int
-    """The number of calls to providers that were made for this request. A request that shared another request's call
-    has 0. At least 0.
+    """The number of calls to providers that were made for this request. It is 0 if the request shared another request's
+    call, or was superseded. At least 0.
     """
 
 
@@ -266,7 +267,9 @@ class ResultMembers(TypedDict):
     """The provider that answered."""
 
     triedProviders: NotRequired[list[Provider]]
-    """All providers that were asked, in order, if there was more than one. At least 2 items."""
+    """All providers that were tried, in order, if there was more than one. A provider that is shut counts as tried,
+    although it is not called. At least 2 items.
+    """
 
     sessionId: NotRequired[str]
     """The sessionId of the request. 1 to 128 characters."""
@@ -410,7 +413,9 @@ class ErrorEvent(TypedDict):
     """The provider that failed, or the one that the request names."""
 
     triedProviders: NotRequired[list[Provider]]
-    """All providers that were asked, in order, if there was more than one. At least 2 items."""
+    """All providers that were tried, in order, if there was more than one. A provider that is shut counts as tried,
+    although it is not called. At least 2 items.
+    """
 
     sessionId: NotRequired[str]
     """The sessionId of the request. 1 to 128 characters."""

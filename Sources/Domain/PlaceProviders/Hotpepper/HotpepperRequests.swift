@@ -1,34 +1,24 @@
+import HTTPTransport
 import JSON
 import LocationSearch
 
-/// One call to the gourmet search, made from a request.
-struct HotpepperRequest {
-    /// The URL with the API key in it.
-    let url: String
-    let operation: SearchOperation
-    /// The offset of the first result, counted from 1.
-    let start: Int
-    /// The radius of the chosen search step, in metres; `nil` for details and photo.
-    let radiusMeters: Double?
+/// Makes the calls of the gourmet search.
+struct HotpepperRequests {
+    /// The address and the key.
+    let configuration: ProviderConfiguration
+    /// The form of the answers, see `HotpepperResponseType`.
+    let response: HotpepperResponseType
 
     /// The radii of `range` 1 to 5, in metres.
     private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
 
-    /// - Parameter response: the form of the answers, see `HotpepperResponseType`.
-    init(_ request: borrowing SearchRequest, configuration: ProviderConfiguration, response: HotpepperResponseType) {
-        operation = request.operation
+    func call(for request: borrowing SearchRequest) -> HTTPRequest {
         var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
         url.add("key", configuration.apiKey)
         if request.operation == .search, let location = request.location {
-            // The step is the smallest that covers the radius, or the largest one.
-            let radius = request.radiusMeters
-            let range = Self.ranges.firstIndex { $0 >= radius } ?? Self.ranges.count - 1
-            start = request.pageToken.flatMap(Self.start) ?? 1
-            radiusMeters = Self.ranges[range]
-
             url.add("lat", decimal: location.latitude)
             url.add("lng", decimal: location.longitude)
-            url.add("range", range + 1)
+            url.add("range", Self.range(covering: request.radiusMeters) + 1)
             // A comma would separate keywords, even an encoded one; a blank requires both.
             url.add("keyword", request.keyword.map(Self.withoutCommas))
             if request.hasOptions {
@@ -39,18 +29,28 @@ struct HotpepperRequest {
             } else if let genre = Self.genre(for: request.category), !genre.isEmpty {
                 url.add("genre", genre)
             }
+            let start = Self.start(of: request)
             if start > 1 { url.add("start", start) }
             url.add("count", request.limit)
         } else {
-            start = 1
-            radiusMeters = nil
             url.add("id", request.placeID)
         }
 
-        if response.applied(toPhoto: operation == .photo) == .lite { url.add("type", "lite") }
+        if response.applied(toPhoto: request.operation == .photo) == .lite { url.add("type", "lite") }
         url.add("format", "json")
-        self.url = url.text
+        return HTTPRequest(url: url.text)
     }
+
+    /// Returns the index of the smallest search step that covers the radius, or of the largest one.
+    private static func range(covering radius: Double) -> Int {
+        ranges.firstIndex { $0 >= radius } ?? ranges.count - 1
+    }
+
+    /// Returns the radius of the search step that a request gets, in metres.
+    static func radius(of request: borrowing SearchRequest) -> Double { ranges[range(covering: request.radiusMeters)] }
+
+    /// Returns the offset of the first result, counted from 1.
+    static func start(of request: borrowing SearchRequest) -> Int { request.pageToken.flatMap(start) ?? 1 }
 
     private static func withoutCommas(_ text: String) -> String {
         let comma = UInt8(ascii: ",")
