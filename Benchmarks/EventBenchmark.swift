@@ -22,8 +22,9 @@ enum EventBenchmark {
         let reply = try await service.call(for: Samples.search, followUp: nil, before: Deadline(.now + .seconds(5)))
         guard case .answer(let answer) = reply else { throw BenchmarkError(message: "no answer") }
 
-        var report = SearchReport(result: .success(answer), provider: .hotpepper, attempts: 1)
-        let outcome = SearchPresenter().present(&report, for: Samples.search)
+        var result = Result<ProviderAnswer, SearchError>.success(answer)
+        let outcome = SearchPresenter().present(
+            &result, of: [.hotpepper], costing: CallCost(attempts: 1), for: Samples.search)
         let envelope = try RequestDecoder().decode(Samples.request).envelope
         var encoder = OutcomeEncoder(seed: 1)
         let time = WallTime(milliseconds: 1_790_000_000_000)

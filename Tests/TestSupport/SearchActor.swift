@@ -46,7 +46,7 @@ public actor SearchActor {
         let number = assumeIsolated { actor in
             let search = ProviderSearch(
                 request, at: candidates, by: actor.worker, before: deadline, lifetime: lifetime, context: context,
-                then: { new in report.value.withLock { $0 = new } })
+                then: { search in report.value.withLock { $0 = SearchReport(of: search) } })
             actor.searches.append(search)
             VirtualTime.$current.withValue(time) { search.begin() }
             return actor.searches.count - 1
@@ -56,6 +56,22 @@ public actor SearchActor {
     }
 
     fileprivate nonisolated func cancel(_ number: Int) { assumeIsolated { $0.searches[number].cancel() } }
+}
+
+/// The result of a search that has ended, and its cost.
+public struct SearchReport: Sendable, Hashable {
+    public let result: Result<ProviderAnswer, SearchError>
+    public let triedProviders: [ProviderID]
+    private let cost: CallCost
+
+    fileprivate init(of search: ProviderSearch) {
+        (result, triedProviders, cost) = (search.takeResult(), search.tried, search.cost)
+    }
+
+    public var provider: ProviderID? { triedProviders.last }
+    public var upstream: Duration { cost.upstream }
+    public var attempts: Int { cost.attempts }
+    public var givenUp: Int { cost.givenUp }
 }
 
 private final class Report: Sendable {

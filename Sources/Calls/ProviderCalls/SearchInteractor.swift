@@ -1,7 +1,8 @@
 public import Basics
 public import LocationSearch
 
-/// The use case: chooses the providers for a request, passes it to the worker, and has the presenter make the outcome.
+/// The use case: chooses the candidate providers of a request, and makes its search. Later, it makes the outcome from the
+/// search's result.
 ///
 /// Not `Sendable`: it belongs to the actor on which its worker runs.
 public struct SearchInteractor {
@@ -33,7 +34,7 @@ public struct SearchInteractor {
     public func search(
         for request: SearchRequest, at candidates: [any PlaceService] = [], before deadline: Deadline,
         lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
-        then completion: @escaping (inout SearchReport) -> Void
+        then completion: @escaping (ProviderSearch) -> Void
     ) throws(SearchError) -> ProviderSearch {
         let addressed = try request.addressedToProviders()
         let services = candidates.isEmpty ? try selection.candidates(for: addressed) : candidates
@@ -42,8 +43,9 @@ public struct SearchInteractor {
             then: completion)
     }
 
-    /// Makes the outcome of a request from the report.
-    public func outcome(of report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {
-        presenter.present(&report, for: request)
+    /// Makes the outcome of a request from its search, which has ended.
+    public func outcome(of search: ProviderSearch, for request: SearchRequest) -> SearchOutcome {
+        var result = search.takeResult()
+        return presenter.present(&result, of: search.tried, costing: search.cost, for: request)
     }
 }

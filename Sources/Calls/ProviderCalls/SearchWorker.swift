@@ -50,42 +50,30 @@ public final class SearchWorker: SearchExecutor {
 
     // MARK: - Searches
 
-    /// Starts the query at the next candidate of a search.
+    /// Starts a search at its next candidate.
     public func begin(_ search: ProviderSearch) {
-        let service = search.takeCandidate()
-        let query = ProviderQuery(of: search, to: service, hasAlternative: !search.isAtLast, at: clock.now)
-        search.query = query
-        client(of: service.id).begin(query)
+        search.takeCandidate(at: clock.now)
+        client(of: search.service.id).begin(search)
     }
 
-    public func cancel(_ search: ProviderSearch) {
-        if let query = search.query { client(of: query.service.id).cancel(query) }
-    }
+    public func cancel(_ search: ProviderSearch) { client(of: search.service.id).cancel(search) }
 
-    /// Takes the result of a search's query.
-    private func takeResult(of query: ProviderQuery) {
-        let search = query.search
-        guard case .over(let result) = query.end.take() else { preconditionFailure("the query has no result") }
-        search.spent = search.spent + query.cost
+    /// Ends a search that has the result of its candidate, or goes on to the next one.
+    private func proceed(with search: ProviderSearch) {
+        guard case .over(let result) = search.membership.end.take() else {
+            preconditionFailure("the search has no result")
+        }
         switch result {
-        case .success(let answer): end(search, with: .success(answer))
+        case .success(let answer): search.end(with: .success(answer))
         case .failure(let failure):
-            if search.isAtLast || !failure.error.allowsFallback || search.isCancelled
+            if !search.hasAlternative || !failure.error.allowsFallback || search.isCancelled
                 || search.deadline.hasPassed(at: clock.now)
             {
-                end(search, with: .failure(failure.error))
+                search.end(with: .failure(failure.error))
             } else {
                 begin(search)
             }
         }
-    }
-
-    private func end(_ search: ProviderSearch, with result: Result<ProviderAnswer, SearchError>) {
-        search.query = nil
-        var report = SearchReport(
-            result: result, provider: search.tried.last, triedProviders: search.tried, upstream: search.spent.upstream,
-            attempts: search.spent.attempts, givenUp: search.spent.givenUp)
-        search.end(with: &report)
     }
 
     // MARK: - Clients
@@ -94,7 +82,7 @@ public final class SearchWorker: SearchExecutor {
         if let known = clients.first(where: { $0.id == id }) { return known }
         let new = ProviderClient(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper,
-            onEnd: { [unowned self] in takeResult(of: $0) }, random: random,
+            onEnd: { [unowned self] in proceed(with: $0) }, random: random,
             accounts: quota.accounts(of: id), observer: observer)
         for share in new.shares { quota.add(share) }
         clients.append(new)

@@ -30,9 +30,9 @@ extension WorkerLane {
 
     /// Starts a request: decodes its record, and begins its search.
     func start(_ request: RequestInProgress) {
-        if let rejection = runner.read(request) {
+        if !runner.read(request) {
             partitions.expectDeadLetter(of: request)
-            end(request, with: rejection)
+            end(request)
         } else if request.partition.awaitsDeadLetter(before: request.slot) {
             suspended.behindDeadLetters.append(request)
             gate.leaveFlight()
@@ -55,23 +55,24 @@ extension WorkerLane {
 
     /// Begins the search for a request. If no search is needed, the request ends at once.
     private func search(for request: RequestInProgress) {
-        let outcome = runner.begin(request) { report in
+        let isRunning = runner.begin(request) { search in
             request.search.running = nil
-            self.end(request, with: self.runner.end(request, with: &report))
+            self.runner.end(request, after: search)
+            self.end(request)
         }
-        if let outcome { end(request, with: outcome) }
+        if !isRunning { end(request) }
     }
 
     /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
-    private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
+    private func end(_ request: RequestInProgress) {
         // A request that returns its permit here may wait for others that need a permit to begin. A record that ran in
         // isolation, or is set aside, may have overtaken requests that must publish first. An invalid record may follow
         // a request that waits for a dead letter.
         if !keepsPermit(request) { gate.leaveFlight() }
         guard request.orderPosition?.isFirst == false || request.permission == .runsAlone else {
-            return publish(request, with: outcome)
+            return publish(request)
         }
-        suspended.behindOrder.append((request, outcome))
+        suspended.behindOrder.append(request)
         Task(executorPreference: loop) { await self.publishNext() }
     }
 
@@ -82,21 +83,21 @@ extension WorkerLane {
 
     /// Publishes the outcome that has waited longest for its position in the order.
     private func publishNext() async {
-        guard let (request, outcome) = suspended.behindOrder.popFirst() else { return }
+        guard let request = suspended.behindOrder.popFirst() else { return }
         await request.orderPosition?.wait()
         // The request's result is about to be committed, so the crash note must be withdrawn.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
-        publish(request, with: outcome)
+        publish(request)
     }
 
     /// Passes an outcome to the delivery, unless the request was abandoned or the lane has failed.
-    private func publish(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
+    private func publish(_ request: RequestInProgress) {
         if keepsPermit(request) { gate.leaveFlight() }
-        if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
+        if waitingRoom != nil { WaitingRoom.charge(request, for: request.outcome.calls) }
         guard request.fate != .abandoned, state.failure == nil else {
-            return partitions.drop(request, wasted: outcome.callsToWaste)
+            return partitions.drop(request, wasted: request.outcome.callsToWaste)
         }
 
-        delivery.outcomes.deliver(outcome, of: request)
+        delivery.outcomes.deliver(request)
     }
 }

@@ -109,11 +109,18 @@ extension WorkerLane {
                 // Other jobs run between two requests, because each may make an HTTP call.
                 await Task.yield()
             }
-            room.publishCounts()
+            publishDemand()
             if !requestsMayBegin() { continue }
             gate.watchWindow()
             await room.waitForChange { !state.isRunning }
         }
+    }
+
+    /// Publishes how many requests wait. While intake is paused, and once the lane ends, it is none: other workers of the fleet
+    /// get the quota.
+    func publishDemand() {
+        guard let room = waitingRoom else { return }
+        if state.isRunning, !gate.isPaused { room.publishCounts() } else { room.calls.noteWaiting([:]) }
     }
 
     /// Begins a request of a watched partition once the brokers have the note about it. Requests of other partitions

@@ -178,6 +178,8 @@ package actor WorkerLane {
         let end = loop.now + configuration.shutdownGrace
         state = .draining(until: end)
         gate.close()
+        partitions.beginDrain()
+        publishDemand()
         await emptyWaitingRoom()
         await delivery.transactions?.limit(to: end)
         await source.stopReading()
@@ -225,6 +227,7 @@ package actor WorkerLane {
         runner.searches?.apply(controls)
         gate.isPaused = !controls.isIntakeOpen
         gate.limit(inFlight: controls.concurrency)
+        publishDemand()
     }
 }
 
@@ -236,5 +239,5 @@ struct SuspendedRequests {
     /// Requests of watched partitions that begin once the brokers have the notes about them.
     var behindNotes: Deque<RequestInProgress> = []
     /// Requests that wait for their position in the order of outcomes.
-    var behindOrder: Deque<(RequestInProgress, OutgoingOutcome)> = []
+    var behindOrder: Deque<RequestInProgress> = []
 }

@@ -18,7 +18,7 @@ struct SingleFlightTests {
     private final class Callers {
         let time: VirtualTime
         private var flight: SingleFlight?
-        private let worker: SearchWorker
+        private let worker = NoWorker()
         var endings: [String: Ending] = [:]
         var at: [String: Duration] = [:]
         var calls = 0
@@ -36,12 +36,11 @@ struct SingleFlightTests {
         var onTold: (String) -> Void = { _ in }
         /// The context in which all requests record their calls.
         let context = RequestContext(since: .now)
-        private var members: [String: ProviderQuery] = [:]
+        private var members: [String: ProviderSearch] = [:]
         private var tasks: [ObjectIdentifier: Task<Void, Never>] = [:]
 
         init(_ time: VirtualTime, on owner: isolated Owner) {
             self.time = time
-            worker = SearchWorker(clock: time, timekeeper: time, random: SplitMix64(state: 1))
             flight = SingleFlight(
                 timekeeper: time,
                 start: { [self] call in
@@ -79,27 +78,28 @@ struct SingleFlightTests {
             let search = ProviderSearch(
                 request, at: [service], by: worker, before: Deadline(time.now + patience), lifetime: lifetime,
                 context: context ?? self.context, then: { _ in })
-            let query = ProviderQuery(of: search, to: service, hasAlternative: false, at: time.now)
-            members[name] = query
-            flight.join(query)
+            search.takeCandidate(at: time.now)
+            members[name] = search
+            flight.join(search)
         }
 
         func cancel(_ name: String) {
-            guard let query = members[name] else { return }
-            query.search.cancel()
-            flight?.leave(query, as: .cancelled)
+            guard let search = members[name] else { return }
+            search.cancel()
+            flight?.leave(search, as: .cancelled)
         }
 
-        private func ending(of query: ProviderQuery, in call: SharedCall) -> Ending {
-            switch query.end {
-            case .over(.success): .value(call.cost.attempts, isShared: !query.isFirst)
-            case .over(.failure(let failure)): .failed(lacksTime: failure.lacksTime, isShared: !query.isFirst)
+        private func ending(of search: ProviderSearch, in call: SharedCall) -> Ending {
+            let isShared = call.search !== search
+            return switch search.membership.end {
+            case .over(.success): .value(call.cost.attempts, isShared: isShared)
+            case .over(.failure(let failure)): .failed(lacksTime: failure.lacksTime, isShared: isShared)
             case .timedOut: .timedOut
             case .cancelled, nil: .cancelled
             }
         }
 
-        private func result(of call: SharedCall) async -> ProviderQuery.Result {
+        private func result(of call: SharedCall) async -> SharedCall.Result {
             calls += 1
             let number = calls
             if !allWait { call.cost.attempts = number }
@@ -113,9 +113,15 @@ struct SingleFlightTests {
             return .success(ProviderAnswer())
         }
 
-        private func failure(_ error: SearchError, _ cause: CallFailure.Cause) -> ProviderQuery.Result {
+        private func failure(_ error: SearchError, _ cause: CallFailure.Cause) -> SharedCall.Result {
             .failure(CallFailure(error: error, cause: cause))
         }
+    }
+
+    /// The searches go to `SingleFlight` itself.
+    private final class NoWorker: SearchExecutor {
+        func begin(_ search: ProviderSearch) {}
+        func cancel(_ search: ProviderSearch) {}
     }
 
     private func world(_ body: @Sendable (VirtualTime, Callers) throws -> Void) rethrows {
@@ -184,6 +190,21 @@ struct SingleFlightTests {
             #expect(callers.endings == ["older": .cancelled, "newer": .value(1, isShared: true)])
             #expect(callers.at["older"] == .milliseconds(300))
             #expect(callers.statistics.abandoned == 0)
+        }
+    }
+
+    /// A request for which a call was made is not left to the next owner of its partition, who would pay again.
+    @Test func `Those who take over a call have made it`() {
+        world { time, callers in
+            let (joined, late) = (RequestContext(since: .now), RequestContext(since: .now))
+            callers.ask("first")
+            callers.ask("joined", of: joined)
+            time.run(for: .milliseconds(300))
+            #expect(!joined.hasCalled)
+            callers.cancel("first")
+            callers.ask("late", of: late)
+            #expect(joined.hasCalled && late.hasCalled)
+            time.run(for: .seconds(5))
         }
     }
 

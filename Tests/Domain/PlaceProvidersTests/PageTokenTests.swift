@@ -34,8 +34,9 @@ struct PageTokenTests {
             let addressed = try request.addressedToProviders()
             let provider = try selection.candidates(for: addressed)[0]
             let answer = try await provider.ask(addressed)
-            var report = SearchReport(result: .success(answer), provider: provider.id, attempts: 1)
-            return SearchPresenter().present(&report, for: request)
+            var result = Result<ProviderAnswer, SearchError>.success(answer)
+            return SearchPresenter().present(
+                &result, of: [provider.id], costing: CallCost(attempts: 1), for: request)
         } catch {
             return SearchOutcome(of: request, failedWith: error)
         }

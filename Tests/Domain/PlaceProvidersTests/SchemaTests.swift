@@ -72,16 +72,16 @@ struct SchemaTests {
                 retryAfter: ["nan", "-1", "1e300", "0.0001", "x"].randomElement(using: &random))
             let request = requests[number / templates.count % requests.count]
 
-            var report: SearchReport
+            var result: Result<ProviderAnswer, SearchError>
             do throws(SearchError) {
                 let answer = try await Providers.service(provider, FakeHTTP([.success(response)])).ask(request)
                 places += answer.places.count
-                report = SearchReport(result: .success(answer), provider: provider)
+                result = .success(answer)
             } catch {
                 failures += 1
-                report = SearchReport(result: .failure(error), provider: provider)
+                result = .failure(error)
             }
-            let outcome = SearchPresenter().present(&report, for: request)
+            let outcome = SearchPresenter().present(&result, of: [provider], costing: CallCost(), for: request)
             let event = encoder.encode(
                 outcome, for: RequestEnvelope(source: SourcePosition(topic: "t", partition: 0, offset: 0)),
                 receivedAt: .now(), completedAt: .now())

@@ -2,13 +2,17 @@ internal import Basics
 internal import LocationSearch
 
 /// The cost of a request's provider calls.
-struct CallCost: Sendable {
+public struct CallCost: Sendable, Hashable {
     /// The number of HTTP calls made for the request.
-    var attempts = 0
+    public var attempts = 0
     /// The number of those calls that were abandoned before the deadline. They are already counted as wasted.
-    var givenUp = 0
+    public var givenUp = 0
     /// The time spent waiting for providers.
-    var upstream: Duration = .zero
+    public var upstream: Duration = .zero
+
+    public init(attempts: Int = 0, givenUp: Int = 0, upstream: Duration = .zero) {
+        (self.attempts, self.givenUp, self.upstream) = (attempts, givenUp, upstream)
+    }
 
     /// Returns the cost of waiting for a call that another request made.
     static func waiting(since start: Instant, until end: Instant) -> CallCost {

@@ -11,6 +11,8 @@ public struct CallObserver: Sendable {
     /// Called with the number of wasted calls. Such a call was abandoned before its deadline, or ended when no request
     /// waited for it.
     public var onWasted: @Sendable (ProviderID, Int) -> Void
+    /// Called with the number of places of an answer that could not be read, and were left out.
+    public var onUnreadable: @Sendable (ProviderID, Int) -> Void
     /// Called for each call that has ended, with its price class, end and duration.
     public var onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
 
@@ -19,8 +21,10 @@ public struct CallObserver: Sendable {
         },
         onBudget: @escaping @Sendable (Budget, Duration?) -> Void = { _, _ in },
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
+        onUnreadable: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in }
     ) {
         (self.onTransition, self.onBudget, self.onWasted, self.onCall) = (onTransition, onBudget, onWasted, onCall)
+        self.onUnreadable = onUnreadable
     }
 }

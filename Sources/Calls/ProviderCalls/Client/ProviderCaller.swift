@@ -34,9 +34,9 @@ final class ProviderCaller {
     /// The failure of a request whose lifetime ended before it could be sent.
     var overWhileWaiting: CallFailure { CallFailure(error: .overWhileWaiting(for: id), cause: .noTime) }
 
-    /// Moves a query's waiting call, if any, to the interactive class.
-    func promote(_ query: ProviderQuery) {
-        guard let context = query.context else { return }
+    /// Moves a search's waiting call, if any, to the interactive class.
+    func promote(_ search: ProviderSearch) {
+        guard let context = search.context else { return }
         context.becomeInteractive()
         queue.promote(context)
     }
@@ -67,19 +67,19 @@ final class ProviderCaller {
     /// Grants the next HTTP call, if it does not have to wait.
     /// - Returns: `false` if it has to wait.
     private func grant(_ call: SharedCall) throws(CallFailure) -> Bool {
-        let (query, now) = (call.query, clock.now)
+        let (search, now) = (call.search, clock.now)
         guard !call.isCancelled, call.isWanted, !call.deadline.hasPassed(at: now) else {
             throw CallFailure(error: .timedOut, cause: .noTime)
         }
         // A follow-up call completes an answer that has already been billed.
-        if call.followUp == nil, query.isOver(at: now) { throw overWhileWaiting }
+        if call.followUp == nil, search.isOver(at: now) { throw overWhileWaiting }
 
         call.attempt = Attempt(before: call.deadline, at: now)
         do throws(CallFailure) {
             let group = queue.limits.groups.count > 1 ? group(of: call) : 0
             guard
                 let grant = try queue.grantAtOnce(
-                    query.flow.requestClass, in: group, before: call.deadline, at: now)
+                    search.flow.requestClass, in: group, before: call.deadline, at: now)
             else { return false }
             call.attempt.grant = consume grant
             return true
@@ -91,11 +91,11 @@ final class ProviderCaller {
     /// Enters the queue of calls that wait for their grant. Kept out of line, because few calls wait.
     @inline(never)
     private func waitForGrant(of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) throws(CallFailure) {
-        let query = call.query
-        let lastCall = call.followUp == nil ? query.lastCall : nil
+        let search = call.search
+        let lastCall = call.followUp == nil ? search.lastCall : nil
         do throws(CallFailure) {
             call.wait = try queue.enter(
-                in: group(of: call), for: query.context,
+                in: group(of: call), for: search.context,
                 within: CallTimes(deadline: call.deadline, lastCall: lastCall)
             ) { [self] wait in
                 call.wait = nil
@@ -116,35 +116,31 @@ final class ProviderCaller {
             return
         }
         call.attempt.grant = wait.grant.take()
-        call.query.context?.noteStep(.wait, of: id, from: start, to: clock.now)
+        call.search.context?.noteStep(.wait, of: id, from: start, to: clock.now)
         begin(call, ifGivenUp: other)
     }
 
     /// Returns the group of the next HTTP call: see `CallGroups`.
     @inline(never)
     private func group(of call: SharedCall) -> Int {
-        queue.limits.groups.index(of: call.query.priceClass(followUp: call.followUp))
+        queue.limits.groups.index(of: call.priceClass())
     }
 
     /// Begins a granted call.
     private func begin(_ call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         noteBegin(of: call, ifGivenUp: other)
 
-        let query = call.query
-        // Safe, although nothing of it is `Sendable`: the service calls the closures on the loop that this runs on. They
-        // keep the searches, whose parts refer to one another without owning each other.
-        nonisolated(unsafe) let (caller, begun, searches) = (self, call, query.search.worker)
+        // `nonisolated(unsafe)`: the service calls this closure on our loop. The closure retains the worker, because searches
+        // hold it `unowned`.
+        nonisolated(unsafe) let (caller, begun, worker) = (self, call, call.search.worker)
         let end: ProviderCompletion = { result in
-            unsafe withExtendedLifetime(searches) { unsafe caller.take(result, of: begun) }
+            unsafe withExtendedLifetime(worker) { unsafe caller.take(result, of: begun) }
         }
         let inFlight =
-            if let trace = query.context?.trace {
-                trace.begin(
-                    query.search.request, at: query.service, followUp: call.followUp, before: call.attempt.deadline,
-                    number: call.cost.attempts, isCancelled: { unsafe begun.isCancelled }, then: end)
+            if let trace = call.search.context?.trace {
+                trace.begin(call, isCancelled: { unsafe begun.isCancelled }, then: end)
             } else {
-                query.search.beginCall(
-                    at: query.service, followUp: call.followUp, before: call.attempt.deadline, then: end)
+                call.begin(then: end)
             }
         // A call that has ended may have been followed by another one.
         if let inFlight { call.inFlight = inFlight }
@@ -159,7 +155,7 @@ final class ProviderCaller {
     private func noteBegin(of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         let now = clock.now
         call.attempt.start = now
-        countCall(for: call.query, isFirst: call.cost.attempts == 0, at: now)
+        countCall(for: call.search, isFirst: call.cost.attempts == 0, at: now)
         let permits = call.attempt.grant?.begin() ?? []
         if !permits.isEmpty { countBudgeted(call, permits, at: now) }
         call.cost.attempts += 1
@@ -184,7 +180,7 @@ final class ProviderCaller {
         let duration = call.attempt.start.duration(to: end)
         call.cost.upstream += duration
         let isCancelled = call.isCancelled
-        let priceClass = call.query.priceClass(followUp: call.followUp)
+        let priceClass = call.priceClass()
         observer.onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
         // The failure of a cancelled call is no evidence about the provider, so its grant is dropped.
@@ -223,7 +219,7 @@ final class ProviderCaller {
 
     @inline(__always)
     private func note(_ call: SharedCall, endedAt end: Instant, as how: RequestStep.End) {
-        call.query.context?.noteStep(.call, of: id, from: call.attempt.start, to: end, as: how)
+        call.search.context?.noteStep(.call, of: id, from: call.attempt.start, to: end, as: how)
     }
 
     private func noteGivenUp(_ call: SharedCall) {
@@ -245,32 +241,32 @@ final class ProviderCaller {
         judgedFailure = nil
     }
 
-    private func countCall(for query: ProviderQuery, isFirst: Bool, at now: Instant) {
+    private func countCall(for search: ProviderSearch, isFirst: Bool, at now: Instant) {
         calls += 1
-        query.context?.noteCall(at: now)
+        search.context?.noteCall(at: now)
         if isFirst { retryBudget.noteRequest(at: now) }
     }
 
     @inline(never)
     private func countBudgeted(_ call: SharedCall, _ permits: CallGroup.Permits, at now: Instant) {
-        let priceClass = call.query.priceClass(followUp: call.followUp)
-        let kind = CallKind(operation: call.query.request.operation, priceClass: priceClass)
+        let priceClass = call.priceClass()
+        let kind = CallKind(operation: call.search.request.operation, priceClass: priceClass)
         for (account, permit) in permits { account.noteMade(permit, as: kind.name, at: now) }
     }
 
     /// Records that a call was not granted.
     /// - Returns: the reason.
     private func refusal(_ failure: CallFailure, of call: SharedCall, since start: Instant) -> CallFailure {
-        let failure = reason(failure, for: call.query)
+        let failure = reason(failure, for: call.search)
         let end: RequestStep.End = call.isCancelled ? .cancelled : RequestStep.End(failure.error)
-        call.query.context?.noteStep(.refused, of: id, from: start, to: clock.now, as: end)
+        call.search.context?.noteStep(.refused, of: id, from: start, to: clock.now, as: end)
         return failure
     }
 
     /// Returns why a call was not granted. A request whose lifetime is over reports that, not the limit's refusal.
-    private func reason(_ failure: CallFailure, for query: ProviderQuery) -> CallFailure {
+    private func reason(_ failure: CallFailure, for search: ProviderSearch) -> CallFailure {
         // Timers may fire a little early.
-        guard failure.cause == .limited, query.isOver(at: clock.now + .milliseconds(5)) else { return failure }
+        guard failure.cause == .limited, search.isOver(at: clock.now + .milliseconds(5)) else { return failure }
         return overWhileWaiting
     }
 }

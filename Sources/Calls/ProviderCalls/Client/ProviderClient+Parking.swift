@@ -2,66 +2,66 @@ internal import Basics
 internal import LocationSearch
 import Resilience
 
-/// Parks queries while their provider is shut, and begins them again when it is open (`whenOpen=hold`).
+/// Parks searches while their provider may not be called, and begins them again when it may (`whenOpen=hold`).
 ///
-/// Only queries without an alternative provider are parked. The parked time does not count against the deadline. Parking
+/// Only searches without an alternative provider are parked. The parked time does not count against the deadline. Parking
 /// ends with the request's lifetime, so that no billed call is made for an unwanted answer.
 extension ProviderClient {
-    /// The longest time between two checks of a parked query. The breaker may admit calls before the announced time.
+    /// The longest time between two checks of a parked search. The breaker may admit calls before the announced time.
     private static let longestPause = Duration.seconds(5)
 
-    /// Parks a query if its result is that the provider must not be called now.
-    /// - Returns: `false` if the query is not parked.
-    func parks(_ query: ProviderQuery) -> Bool {
-        guard !query.hasAlternative, !query.search.isCancelled, case .over(.failure(let failure)) = query.end,
+    /// Parks a search if its result is that the provider must not be called now.
+    /// - Returns: `false` if the search is not parked.
+    func parks(_ search: ProviderSearch) -> Bool {
+        guard !search.hasAlternative, !search.isCancelled, case .over(.failure(let failure)) = search.membership.end,
             failure.cause.isShut, let length = failure.error.retryAfter
         else { return false }
 
         let start = clock.now
-        let end = query.lastCall.map { min($0, start + length) } ?? start + length
-        query.pause = ProviderQuery.Pause(start: start, end: end, failure: failure)
+        let end = search.lastCall.map { min($0, start + length) } ?? start + length
+        search.pause = ProviderSearch.Pause(start: start, end: end, failure: failure)
         parked += 1
-        look(after: query)
+        look(after: search)
         return true
     }
 
-    /// Leaves a query parked, or begins it again. A new key or a raised budget may open the provider before the announced
+    /// Leaves a search parked, or begins it again. A new key or a raised budget may end the reason before the announced
     /// time.
-    private func look(after query: ProviderQuery) {
-        guard let pause = query.pause else { return }
+    private func look(after search: ProviderSearch) {
+        guard let pause = search.pause else { return }
         let now = clock.now
-        guard now < pause.end, now == pause.start || shutUntil(for: query, at: now) != nil else {
-            return endPause(of: query)
+        guard now < pause.end, now == pause.start || shutUntil(for: search, at: now) != nil else {
+            return endPause(of: search)
         }
         let next = min(pause.end, now + Self.longestPause)
-        query.pause?.timer = timekeeper.schedule(at: next) { [self] in look(after: query) }
+        search.pause?.timer = timekeeper.schedule(at: next) { [self] in look(after: search) }
     }
 
-    private func shutUntil(for query: ProviderQuery, at now: Instant) -> Instant? {
+    private func shutUntil(for search: ProviderSearch, at now: Instant) -> Instant? {
         let limits = caller.queue.limits
-        return limits.shutUntil(for: limits.groups.index(of: query.priceClass(followUp: nil)), at: now)
+        return limits.shutUntil(for: limits.groups.index(of: search.service.priceClass(of: search.request, followUp: nil)), at: now)
     }
 
-    /// Ends the pause of a cancelled query in a later job.
-    func cancelPause(of query: ProviderQuery) {
-        query.pause?.timer?.cancel()
-        query.pause?.timer = timekeeper.schedule(at: timekeeper.now) { [self] in endPause(of: query) }
+    /// Ends the pause of a cancelled search in a later job.
+    func cancelPause(of search: ProviderSearch) {
+        search.pause?.timer?.cancel()
+        search.pause?.timer = timekeeper.schedule(at: timekeeper.now) { [self] in endPause(of: search) }
     }
 
-    private func endPause(of query: ProviderQuery) {
-        guard let pause = query.pause.take() else { return }
+    private func endPause(of search: ProviderSearch) {
+        guard let pause = search.pause.take() else { return }
         let now = clock.now
         parked -= 1
-        let isCancelled = query.search.isCancelled
-        query.context?.noteStep(.park, of: id, from: pause.start, to: now, as: isCancelled ? .cancelled : .over)
+        let isCancelled = search.isCancelled
+        search.context?.noteStep(.park, of: id, from: pause.start, to: now, as: isCancelled ? .cancelled : .over)
         if isCancelled {
-            fail(query, because: pause.failure)
-        } else if query.isOver(at: now) {
-            fail(query, because: caller.overWhileWaiting)
+            fail(search, because: pause.failure)
+        } else if search.isOver(at: now) {
+            fail(search, because: caller.overWhileWaiting)
         } else {
-            query.extendDeadline(by: pause.start.duration(to: now))
-            query.start = now
-            begin(query)
+            search.extendDeadline(by: pause.start.duration(to: now))
+            search.membership.start = now
+            begin(search)
         }
     }
 }

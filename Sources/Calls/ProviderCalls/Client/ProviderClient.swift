@@ -20,8 +20,8 @@ final class ProviderClient {
     let policy: ProviderPolicy
     let clock: any MonotonicClock
     let timekeeper: any Timekeeper
-    /// Called once with each query that has begun, when it has its result, possibly before `begin` has returned.
-    private let onEnd: (ProviderQuery) -> Void
+    /// Called once with each search that has begun, when it has its result, possibly before `begin` has returned.
+    private let onEnd: (ProviderSearch) -> Void
     private lazy var sharedCalls = SingleFlight(
         timekeeper: timekeeper, sharesCalls: policy.sharesIdenticalCalls,
         start: { [unowned self] in attempt($0) }, cancel: { [unowned self] in cancel($0) },
@@ -35,13 +35,13 @@ final class ProviderClient {
     var onShorterLine: (@Sendable () -> Void)? {
         didSet { caller.queue.onServed = onShorterLine }
     }
-    /// The number of queries that are parked until the provider opens.
+    /// The number of searches that are parked until the provider may be called.
     var parked = 0
     private var random: any RandomNumberGenerator & Sendable
 
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
-        onEnd: @escaping (ProviderQuery) -> Void,
+        onEnd: @escaping (ProviderSearch) -> Void,
         random: any RandomNumberGenerator & Sendable, accounts: [BudgetAccount], observer: CallObserver
     ) {
         (self.id, self.policy, self.clock, self.random) = (id, policy, clock, random)
@@ -69,62 +69,62 @@ final class ProviderClient {
         caller.onEnd = { [unowned self] in proceed(with: $0, after: $1) }
     }
 
-    // MARK: - Queries
+    // MARK: - Searches
 
-    /// Makes the call that serves a query, or joins the call in flight for an equal query.
-    func begin(_ query: ProviderQuery) { sharedCalls.join(query) }
+    /// Makes the call that serves a search, or joins the call in flight for an equal search.
+    func begin(_ search: ProviderSearch) { sharedCalls.join(search) }
 
-    /// Ends a query early, for example because the request is no longer wanted. Its result is delivered in a later job, not
+    /// Ends a search early, for example because the request is no longer wanted. Its result is delivered in a later job, not
     /// within this call. Has no effect after the end.
-    func cancel(_ query: ProviderQuery) {
-        if query.pause != nil { cancelPause(of: query) } else { sharedCalls.leave(query, as: .cancelled) }
+    func cancel(_ search: ProviderSearch) {
+        if search.pause != nil { cancelPause(of: search) } else { sharedCalls.leave(search, as: .cancelled) }
     }
 
-    private func end(_ query: ProviderQuery, of call: SharedCall) {
-        switch query.end {
+    private func end(_ search: ProviderSearch, of call: SharedCall) {
+        switch search.membership.end {
         case .over:
-            if !query.isFirst { noteShared(query) }
-            charge(query, for: call)
-            end(query)
+            if call.search !== search { noteShared(search) }
+            charge(search, for: call)
+            end(search)
         case .timedOut:
-            noteShared(query)
-            charge(query, for: nil)
-            let isOver = query.isOver(at: clock.now) && !query.deadline.hasPassed(at: clock.now)
-            fail(query, because: isOver ? caller.overWhileWaiting : CallFailure(error: .timedOut, cause: .noTime))
+            noteShared(search)
+            charge(search, for: nil)
+            let isOver = search.isOver(at: clock.now) && !search.deadline.hasPassed(at: clock.now)
+            fail(search, because: isOver ? caller.overWhileWaiting : CallFailure(error: .timedOut, cause: .noTime))
         // The running call ends later, and its result does not affect the outcome.
         case .cancelled, nil:
-            charge(query, for: nil)
-            fail(query, because: CallFailure(error: .timedOut, cause: .noTime))
+            charge(search, for: nil)
+            fail(search, because: CallFailure(error: .timedOut, cause: .noTime))
         }
     }
 
-    func fail(_ query: ProviderQuery, because failure: CallFailure) {
-        query.end = .over(.failure(failure))
-        end(query)
+    func fail(_ search: ProviderSearch, because failure: CallFailure) {
+        search.membership.end = .over(.failure(failure))
+        end(search)
     }
 
-    /// Ends a query that has its result, or parks it.
-    private func end(_ query: ProviderQuery) {
-        if policy.whenOpen == .fail || !parks(query) { onEnd(query) }
+    /// Ends a search that has its result, or parks it.
+    private func end(_ search: ProviderSearch) {
+        if policy.whenOpen == .fail || !parks(search) { onEnd(search) }
     }
 
-    /// Charges a call to the query for which it was made. The queries that share it only waited.
-    private func charge(_ query: ProviderQuery, for call: SharedCall?) {
-        let ofCall = query.isFirst ? call?.cost : nil
-        query.cost = query.cost + (ofCall ?? .waiting(since: query.start, until: clock.now))
+    /// Charges a call to the search for which it was made. The searches that share it only waited.
+    private func charge(_ search: ProviderSearch, for call: SharedCall?) {
+        let ofCall = call?.search === search ? call?.cost : nil
+        search.cost = search.cost + (ofCall ?? .waiting(since: search.membership.start, until: clock.now))
     }
 
-    /// Records that a query waited for the call of an equal one. If the call was made for the query itself, its steps are
+    /// Records that a search waited for the call of an equal one. If the call was made for the search itself, its steps are
     /// already recorded.
-    private func noteShared(_ query: ProviderQuery) {
-        guard let context = query.context else { return }
+    private func noteShared(_ search: ProviderSearch) {
+        guard let context = search.context else { return }
         let end: RequestStep.End =
-            switch query.end {
+            switch search.membership.end {
             case .over(.success): .answered
             case .over(.failure(let failure)): RequestStep.End(failure.error)
             case .timedOut, .cancelled, nil: .failed(.timeout, httpStatus: nil)
             }
-        context.noteStep(.shared, of: id, from: query.start, to: clock.now, as: end)
+        context.noteStep(.shared, of: id, from: search.membership.start, to: clock.now, as: end)
     }
 
     // MARK: - Calls
@@ -132,15 +132,15 @@ final class ProviderClient {
     /// Makes the next HTTP call of a call.
     private func attempt(_ call: SharedCall) { caller.attempt(of: call, ifGivenUp: otherChance(of: call)) }
 
-    /// Ends a call early, because no query waits for it. Its HTTP calls then count as wasted.
+    /// Ends a call early, because no search waits for it. Its HTTP calls then count as wasted.
     private func cancel(_ call: SharedCall) {
         guard let pause = call.pause.take() else { return caller.cancel(call) }
         pause.timer.cancel()
-        call.query.context?.noteStep(.pause, of: id, from: pause.start, to: clock.now, as: .cancelled)
+        call.search.context?.noteStep(.pause, of: id, from: pause.start, to: clock.now, as: .cancelled)
         end(call, with: .failure(CallFailure(error: .timedOut, cause: .noTime)))
     }
 
-    private func end(_ call: SharedCall, with result: ProviderQuery.Result) {
+    private func end(_ call: SharedCall, with result: SharedCall.Result) {
         call.result = result
         if call.isCancelled { observer.onWasted(id, call.cost.attempts - call.cost.givenUp) }
         sharedCalls.finish(call)
@@ -149,7 +149,9 @@ final class ProviderClient {
     /// Ends a call that has its answer, or for which no further HTTP call makes sense. Otherwise makes the next one.
     private func proceed(with call: SharedCall, after result: Result<ProviderReply, CallFailure>) {
         switch result {
-        case .success(.answer(let answer)): end(call, with: .success(answer))
+        case .success(.answer(let answer)):
+            if answer.unreadablePlaces > 0 { observer.onUnreadable(id, answer.unreadablePlaces) }
+            end(call, with: .success(answer))
 
         case .success(.needsCall(let next)):
             guard !call.isCancelled, next.delay == .zero || call.deadline.remaining(at: clock.now) > next.delay else {
@@ -174,7 +176,7 @@ final class ProviderClient {
     private func retry(_ call: SharedCall, after failure: CallFailure) {
         call.failures.count += 1
         // An HTTP call is abandoned for the next provider if there is one, otherwise for a retry.
-        guard failure.cause != .givenUp || !call.query.hasAlternative,
+        guard failure.cause != .givenUp || !call.search.hasAlternative,
             let delay = delayOfRetry(of: call, after: failure.error)
         else { return end(call, with: .failure(failure.following(call.failures.last))) }
         call.failures.last = failure.error
@@ -183,7 +185,7 @@ final class ProviderClient {
 
     /// Returns what remains for a request if its next call is abandoned. Only one call of a request is abandoned for a retry.
     private func otherChance(of call: SharedCall) -> AttemptTimer.OtherChance {
-        if call.query.hasAlternative { return .nextProvider }
+        if call.search.hasAlternative { return .nextProvider }
         return call.failures.count + 1 < policy.retry.maxAttempts && call.cost.givenUp == 0 ? .retry : .none
     }
 
@@ -192,7 +194,7 @@ final class ProviderClient {
         let start = clock.now
         let timer = timekeeper.schedule(at: start + delay) { [self] in
             call.pause = nil
-            call.query.context?.noteStep(.pause, of: id, from: start, to: clock.now, as: .over)
+            call.search.context?.noteStep(.pause, of: id, from: start, to: clock.now, as: .over)
             attempt(call)
         }
         call.pause = (start, timer)
@@ -203,7 +205,7 @@ final class ProviderClient {
         let now = clock.now
         let expectedAttempt = caller.queue.limits.concurrency.expectedLatency
         // The request's lifetime limits only the start of a call.
-        let timeToLastCall = call.query.lastCall.map { now.duration(to: $0) + expectedAttempt }
+        let timeToLastCall = call.search.lastCall.map { now.duration(to: $0) + expectedAttempt }
         let remaining = call.deadline.remaining(at: now)
         let failure = RetryPolicy.Failure(
             attempt: call.failures.count, allowsAttempt: error.allowsAttempt, retryAfter: error.retryAfter,

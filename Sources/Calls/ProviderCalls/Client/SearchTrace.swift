@@ -14,24 +14,21 @@ public final class SearchTrace: Sendable {
         self.context = context
     }
 
-    /// Begins a call within a span, which is `CallSpan.current` while it begins.
-    /// - Parameter number: the number of the call within its request, from 1.
+    /// Begins an HTTP call within a span, which is `CallSpan.current` while it begins.
     /// - Parameter isCancelled: asked at the end of the call.
     func begin(
-        _ request: SearchRequest, at service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
-        number: Int, isCancelled: @escaping @Sendable () -> Bool,
-        then end: @escaping ProviderCompletion
+        _ call: SharedCall, isCancelled: @escaping @Sendable () -> Bool, then end: @escaping ProviderCompletion
     ) -> (any Cancellable)? {
-        let provider = service.id.rawValue
+        let provider = call.service.id.rawValue
         let span = tracer.startSpan(provider, context: context, ofKind: .client)
         span.updateAttributes { attributes in
-            attributes["locsearch.request.id"] = request.requestID
+            attributes["locsearch.request.id"] = call.search.request.requestID
             attributes["locsearch.provider"] = provider
-            attributes["locsearch.call.number"] = number
+            attributes["locsearch.call.number"] = call.cost.attempts
         }
 
         return CallSpan.$current.withValue(span) {
-            service.begin(request, followUp: followUp, before: deadline) { result in
+            call.begin { result in
                 if case .failure(let error) = result { span.note(error, isCancelled: isCancelled()) }
                 span.end()
                 end(result)
@@ -42,7 +39,7 @@ public final class SearchTrace: Sendable {
 
 extension Span {
     /// Records the failure of the step. Error texts hold no API key and no bytes of a record.
-    /// - Parameter isCancelled: true if the step's task was cancelled, so that the failure is no evidence about the provider.
+    /// - Parameter isCancelled: true if the call was cancelled, so that the failure is no evidence about the provider.
     public func note(_ error: SearchError, isCancelled: Bool = false) {
         updateAttributes { attributes in
             attributes["error.type"] = isCancelled ? "cancelled" : error.code.rawValue

@@ -6,13 +6,13 @@ import Resilience
 /// Coalesces identical calls that are in flight at the same time. Answers are not kept after the call, because the
 /// providers' terms do not allow a cache.
 ///
-/// A query takes part in a call as one of its members, and `onEnd` reports its result. The call belongs to all its members.
+/// A search takes part in a call as one of its members, and `onEnd` reports its result. The call belongs to all its members.
 /// A member that is cancelled or reaches its deadline leaves without affecting the others. The call is cancelled only when
 /// no member is left.
 ///
 /// The call has the deadline and the lifetime of its first member. If it fails for lack of time, the members that have more
-/// time make another call together. The deadline of a call in flight cannot be moved. A call that always had the longest
-/// possible deadline would wait for limits that should refuse it.
+/// time make another call together. The latest possible deadline would keep a call waiting for a limit that should have
+/// refused it.
 ///
 /// Not `Sendable`: it belongs to one actor, on which the calls run.
 final class SingleFlight {
@@ -36,12 +36,12 @@ final class SingleFlight {
     private let sharesCalls: Bool
     private let start: (SharedCall) -> Void
     private let cancel: (SharedCall) -> Void
-    private let onEnd: (ProviderQuery, SharedCall) -> Void
-    private let onMoreUrgent: (ProviderQuery) -> Void
-    private var calls: [ProviderQuery: SharedCall] = [:]
+    private let onEnd: (ProviderSearch, SharedCall) -> Void
+    private let onMoreUrgent: (ProviderSearch) -> Void
+    private var calls: [SharedCall.Key: SharedCall] = [:]
     private var counters = Statistics()
     /// Members whose end has not been reported yet.
-    private var ended: Deque<(member: ProviderQuery, call: SharedCall)> = []
+    private var ended: Deque<(member: ProviderSearch, call: SharedCall)> = []
     private var (isReporting, willReport) = (false, false)
 
     /// - Parameters:
@@ -49,11 +49,11 @@ final class SingleFlight {
     ///   - start: makes a call. It sets the call's `result`, and ends with `finish`.
     ///   - cancel: ends a call early, also with `finish`.
     ///   - onEnd: called once per member, with its call, after its `end` was set.
-    ///   - onMoreUrgent: called with a call's query when a request of a more urgent class joins the call.
+    ///   - onMoreUrgent: called with a call's search when a request of a more urgent class joins the call.
     init(
         timekeeper: any Timekeeper, sharesCalls: Bool = true, start: @escaping (SharedCall) -> Void,
-        cancel: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderQuery, SharedCall) -> Void,
-        onMoreUrgent: @escaping (ProviderQuery) -> Void = { _ in }
+        cancel: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderSearch, SharedCall) -> Void,
+        onMoreUrgent: @escaping (ProviderSearch) -> Void = { _ in }
     ) {
         self.timekeeper = timekeeper
         (self.sharesCalls, self.start, self.cancel) = (sharesCalls, start, cancel)
@@ -66,46 +66,46 @@ final class SingleFlight {
         return statistics
     }
 
-    /// Makes the call of a query, or joins the call in flight for an equal one.
-    func join(_ query: ProviderQuery) {
-        if sharesCalls, let call = calls[query] {
+    /// Makes the call of a search, or joins the call in flight for an equal one.
+    func join(_ search: ProviderSearch) {
+        let key = sharesCalls ? SharedCall.Key(search) : nil
+        if let key, let call = calls[key] {
             counters.joined += 1
-            query.isFirst = false
-            add(query, to: call)
-            noteUrgency(of: query, for: call)
-            setTimers(of: query, in: call)
+            add(search, to: call)
+            noteUrgency(of: search, for: call)
+            if call.search.membership.call !== call { noteInheritance(of: call) }
+            setTimers(of: search, in: call)
         } else {
-            let call = SharedCall(for: query)
-            query.isFirst = true
-            add(query, to: call)
-            if sharesCalls { calls[query] = call }
+            let call = SharedCall(for: search, key: key)
+            add(search, to: call)
+            if let key { calls[key] = call }
             counters.calls += 1
             start(call)
         }
     }
 
-    private func add(_ query: ProviderQuery, to call: SharedCall) {
-        query.call = call
-        call.members.append(query)
+    private func add(_ search: ProviderSearch, to call: SharedCall) {
+        search.membership.call = call
+        call.members.append(search)
         call.present += 1
     }
 
     /// A call serves all its members, so it is as urgent as the most urgent one.
     @inline(never)
-    private func noteUrgency(of query: ProviderQuery, for call: SharedCall) {
-        if query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch { onMoreUrgent(call.query) }
+    private func noteUrgency(of search: ProviderSearch, for call: SharedCall) {
+        if search.flow.requestClass == .interactive, call.search.flow.requestClass == .batch { onMoreUrgent(call.search) }
     }
 
-    private func setTimers(of query: ProviderQuery, in call: SharedCall) {
+    private func setTimers(of search: ProviderSearch, in call: SharedCall) {
         // The call ends by its own deadline, so only a member that has less time needs a timer.
-        if query.deadline < call.deadline {
-            query.timers.append(
-                timekeeper.schedule(at: query.deadline.instant) { [weak self] in self?.leave(query, as: .timedOut) })
+        if search.deadline < call.deadline {
+            search.membership.timers.append(
+                timekeeper.schedule(at: search.deadline.instant) { [weak self] in self?.leave(search, as: .timedOut) })
         }
-        if let lastCall = query.lastCall, lastCall < query.deadline.instant, call.query.mayCallLater(than: query) {
-            query.timers.append(
+        if let lastCall = search.lastCall, lastCall < search.deadline.instant, call.search.mayCallLater(than: search) {
+            search.membership.timers.append(
                 timekeeper.schedule(at: lastCall) { [weak self] in
-                    if !call.isBilled { self?.leave(query, as: .timedOut) }
+                    if !call.isBilled { self?.leave(search, as: .timedOut) }
                 })
         }
     }
@@ -113,13 +113,24 @@ final class SingleFlight {
     /// Removes a member from its call, for example because the request is no longer wanted. Its end is reported in a
     /// separate job, because the caller may be in the middle of a change. Also, the request that replaces this one (a newer
     /// search of its session) may be about to join the same call.
-    func leave(_ query: ProviderQuery, as end: ProviderQuery.End) {
-        guard let call = query.call else { return }
-        query.leaveCall()
+    func leave(_ search: ProviderSearch, as end: SharedCall.End) {
+        guard let call = search.membership.call else { return }
+        search.membership.leave()
         call.present -= 1
-        query.end = end
-        ended.append((query, call))
+        search.membership.end = end
+        if call.search === search { noteInheritance(of: call) }
+        ended.append((search, call))
         reportLater()
+    }
+
+    /// Records a billed call with the members that remain after its first member has left. The call is now made for them, so
+    /// abandoning them is not free.
+    @inline(never)
+    private func noteInheritance(of call: SharedCall) {
+        guard call.isBilled else { return }
+        for member in call.members where member.membership.call === call {
+            member.context?.noteCall(at: timekeeper.now)
+        }
     }
 
     /// Cancels a call when its last member has left.
@@ -128,21 +139,25 @@ final class SingleFlight {
         call.isCancelled = true
 
         // A request that arrives now must not join a call that is being cancelled.
-        if calls[call.query] === call { calls[call.query] = nil }
+        forget(call)
         counters.abandoned += 1
         cancel(call)
+    }
+
+    private func forget(_ call: SharedCall) {
+        if let key = call.key, calls[key] === call { calls[key] = nil }
     }
 
     /// Ends a call that has its result, and reports it to its members.
     func finish(_ call: SharedCall) {
         call.isInFlight = false
-        if calls[call.query] === call { calls[call.query] = nil }
-        for member in call.members where member.call === call {
-            member.leaveCall()
+        forget(call)
+        for member in call.members where member.membership.call === call {
+            member.membership.leave()
             call.present -= 1
             // The last member gets the answer itself and not a copy.
             guard let result = call.present == 0 ? call.result.take() : call.result else { continue }
-            member.end = .over(result)
+            member.membership.end = .over(result)
             ended.append((member, call))
         }
         if !isReporting { tell() }
@@ -153,7 +168,7 @@ final class SingleFlight {
         var left = Self.mostAtOnce
         while left > 0, let (member, call) = ended.popFirst() {
             left -= 1
-            if case .over(let result) = member.end {
+            if case .over(let result) = member.membership.end {
                 if case .failure(let failure) = result, moreTimeMayHelp(member, after: failure, of: call) {
                     counters.again += 1
                     join(member)
@@ -179,10 +194,8 @@ final class SingleFlight {
     }
 
     /// Returns whether the member has more time than the call, which failed for lack of time.
-    private func moreTimeMayHelp(_ query: ProviderQuery, after failure: CallFailure, of call: SharedCall) -> Bool {
-        guard failure.lacksTime, !query.search.isCancelled, !query.deadline.hasPassed(at: timekeeper.now) else {
-            return false
-        }
-        return query.deadline > call.deadline || query.mayCallLater(than: call.query)
+    private func moreTimeMayHelp(_ search: ProviderSearch, after failure: CallFailure, of call: SharedCall) -> Bool {
+        guard failure.lacksTime, !search.isCancelled, !search.deadline.hasPassed(at: timekeeper.now) else { return false }
+        return search.deadline > call.deadline || search.mayCallLater(than: call.search)
     }
 }

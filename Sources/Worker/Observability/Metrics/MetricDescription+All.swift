@@ -82,6 +82,8 @@ extension MetricDescription {
             "Calls that have ended with any result, by the price class that the provider charges.",
         .counter("locsearch_provider_calls_wasted_total"):
             "Calls whose answer was not used: the call was abandoned as too slow, its request superseded, or its partition revoked.",
+        .counter("locsearch_provider_unreadable_places_total", labels: ["provider"]):
+            "Places that were left out of results, because the provider's response lacked their id or had it in another form.",
         .counter("locsearch_provider_calls_shared_total", labels: ["provider"]):
             "Requests served by an identical request's call.",
         .gauge("locsearch_provider_requests_held", labels: ["provider"]):

@@ -109,6 +109,7 @@ package struct LaneAssembly: Sendable {
             clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), random: loop.random,
             observer: CallObserver(
                 onTransition: onTransition, onBudget: onBudget, onWasted: { [meters] in meters.calls.countWasted($1) },
+                onUnreadable: { [meters] in meters.calls.countUnreadable($1, from: $0) },
                 onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) }))
     }
 

@@ -89,28 +89,29 @@ final class AtLeastOnceDelivery: OutcomePublisher {
     // MARK: - Immediate delivery
 
     /// Publishes the outcome. From now on, a revocation no longer abandons its request.
-    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
+    func deliver(_ request: RequestInProgress) {
         request.beginDelivery()
-        gate.outcomeHandedOver(bytes: outcome.bytes)
-        if !handOverAtOnce(outcome, of: request) { wait(WaitingOutcome(outcome: outcome, request: request)) }
+        gate.outcomeHandedOver(bytes: request.unconfirmedBytes)
+        if !handOverAtOnce(request) { wait(WaitingOutcome(request: request)) }
     }
 
     /// Publishes the outcome without a task: the delivery report finishes the request. Nearly all outcomes take this
     /// path.
     /// - Returns: `false` for an outcome that has to wait, or that has a dead letter besides its event.
-    private func handOverAtOnce(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> Bool {
-        guard let record = outcome.event, outcome.deadLetter == nil, backoff.isEmpty, !singles.mustTake(request)
+    private func handOverAtOnce(_ request: RequestInProgress) -> Bool {
+        guard request.outcome.deadLetter == nil, backoff.isEmpty, !singles.mustTake(request),
+            let record = request.outcome.event
         else { return false }
 
-        let (sink, topic, start) = (sinks.current, outcome.eventTopic, loop.now)
+        let (sink, topic, start) = (sinks.current, request.outcome.topic, loop.now)
         let isHandedOver = sink.handOverAtOnce(record) { [self] report in
             stallDetector.confirmed(by: topic)
             switch report {
             case .success(let position):
                 writer.noteConfirmed(.event, at: position, by: topic, since: start, of: request)
-                finish(outcome, of: request, isDelivered: true)
+                finish(request, isDelivered: true)
             case .failure(let error):
-                wait(WaitingOutcome(outcome: outcome, request: request, refusal: error, refusedBy: sink))
+                wait(WaitingOutcome(request: request, refusal: error, refusedBy: sink))
             }
         }
         guard isHandedOver else { return false }
@@ -121,10 +122,10 @@ final class AtLeastOnceDelivery: OutcomePublisher {
         return true
     }
 
-    private func finish(_ outcome: OutgoingOutcome, of request: RequestInProgress, isDelivered: Bool) {
+    private func finish(_ request: RequestInProgress, isDelivered: Bool) {
         request.leaveOrder()
         singles.finish(request)
-        gate.outcomeConfirmed(bytes: outcome.bytes)
+        gate.outcomeConfirmed(bytes: request.unconfirmedBytes)
         partitions.finish(request, isDelivered: isDelivered)
     }
 
@@ -132,7 +133,6 @@ final class AtLeastOnceDelivery: OutcomePublisher {
 
     /// An outcome that could not be enqueued at once, or was refused.
     private struct WaitingOutcome {
-        let outcome: OutgoingOutcome
         let request: RequestInProgress
         /// Why the event was refused, and by which producer; `nil` if it has not been enqueued.
         var refusal: KafkaError?
@@ -148,15 +148,15 @@ final class AtLeastOnceDelivery: OutcomePublisher {
     /// - Throws: an error that ends the worker.
     func deliverNext() async throws(KafkaError) {
         guard let next = waiting.popFirst() else { return }
-        let (outcome, request) = (next.outcome, next.request)
+        let request = next.request
         var isDelivered = false
-        defer { finish(outcome, of: request, isDelivered: isDelivered) }
+        defer { finish(request, isDelivered: isDelivered) }
 
         do throws(KafkaError) {
             if let refusal = next.refusal, let sink = next.refusedBy {
-                try await writer.writeAgain(.event, of: outcome, request: request, refusedBy: sink, with: refusal)
+                try await writer.writeAgain(.event, of: request, refusedBy: sink, with: refusal)
             } else {
-                try await writer.write(outcome, of: request)
+                try await writer.write(request)
             }
             isDelivered = true
         } catch {

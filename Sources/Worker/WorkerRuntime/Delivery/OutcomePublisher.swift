@@ -19,7 +19,7 @@ protocol OutcomePublisher: AnyObject {
     func prepare() async throws(KafkaError)
 
     /// Publishes a request's outcome, and finishes the request once it is delivered. Returns at once.
-    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress)
+    func deliver(_ request: RequestInProgress)
 
     /// Ends the delivery at once after a fatal failure: no further outcome is published.
     func stop()

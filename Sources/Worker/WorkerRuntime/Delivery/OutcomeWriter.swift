@@ -57,16 +57,16 @@ final class OutcomeWriter {
     /// Writes an outcome, its dead letter first. If the event were first and the letter were refused, each restart
     /// would publish the event again.
     /// - Throws: an error that ends the worker.
-    func write(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
-        if outcome.deadLetter != nil {
-            try await write(.deadLetter, of: outcome, request: request)
+    func write(_ request: RequestInProgress) async throws(KafkaError) {
+        if request.outcome.deadLetter != nil {
+            try await write(.deadLetter, of: request)
             meters.kafka.countDeadLetter()
         }
-        try await write(.event, of: outcome, request: request)
+        try await write(.event, of: request)
     }
 
-    private func write(_ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress) async throws(KafkaError) {
-        guard let record = outcome.record(part) else { return }
+    private func write(_ part: Part, of request: RequestInProgress) async throws(KafkaError) {
+        guard let record = request.outcome.record(part) else { return }
         if backoff.contains(record.topic) { try await waitForRetry(of: record.topic) }
 
         var writer = sinks
@@ -78,11 +78,11 @@ final class OutcomeWriter {
         var sink = writer.current
         let refusal: KafkaError
         do throws(KafkaError) {
-            return try await send(record, as: part, of: outcome, request: request, by: writer, sink: &sink)
+            return try await send(record, as: part, of: request, by: writer, sink: &sink)
         } catch {
             refusal = error
         }
-        try await writeAgain(part, of: outcome, request: request, refusedBy: sink, with: refusal)
+        try await writeAgain(part, of: request, refusedBy: sink, with: refusal)
     }
 
     // MARK: - Retries
@@ -91,7 +91,6 @@ final class OutcomeWriter {
     private struct RefusedRecord {
         let part: OutcomeWriter.Part
         let request: RequestInProgress
-        var outcome: OutgoingOutcome
         var refusal: KafkaError
         /// The producer that refused the record.
         var sink: any OutcomeSink
@@ -101,18 +100,17 @@ final class OutcomeWriter {
         var wasAlone: Bool
         var isTruncated = false
 
-        var record: ProducerRecord? { outcome.record(part) }
+        var record: ProducerRecord? { request.outcome.record(part) }
     }
 
     /// Retries a record that was refused once.
     /// - Throws: an error that ends the worker.
     func writeAgain(
-        _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, refusedBy sink: any OutcomeSink,
-        with refusal: KafkaError
+        _ part: Part, of request: RequestInProgress, refusedBy sink: any OutcomeSink, with refusal: KafkaError
     ) async throws(KafkaError) {
         let writer = part == .event && singles.writes(request) ? singles.open() ?? sinks : sinks
         var refused = RefusedRecord(
-            part: part, request: request, outcome: outcome, refusal: refusal, sink: sink, writer: writer,
+            part: part, request: request, refusal: refusal, sink: sink, writer: writer,
             wasAlone: writer !== sinks)
 
         while let topic = refused.record?.topic {
@@ -121,7 +119,7 @@ final class OutcomeWriter {
 
             do throws(KafkaError) {
                 return try await send(
-                    record, as: part, of: refused.outcome, request: request, by: refused.writer, sink: &refused.sink)
+                    record, as: part, of: request, by: refused.writer, sink: &refused.sink)
             } catch {
                 refused.refusal = error
             }
@@ -147,8 +145,8 @@ final class OutcomeWriter {
         case .alone: sendAlone(&refused)
         case .truncated:
             refused.isTruncated = true
-            refused.outcome = truncatedRecords.truncate(
-                refused.outcome, of: refused.request, refusedBy: topic, with: refusal)
+            if refused.request.outcome.topic == .results { meters.requests.countTruncated() }
+            truncatedRecords.truncate(refused.request, refusedBy: topic, with: refusal)
             if refused.record?.topic != topic { backoff.stopRetrying(topic) }
         // The cause may be temporary, such as a timeout.
         case .later, nil: try await waitForTopic(of: refused, topic: topic)
@@ -201,11 +199,11 @@ final class OutcomeWriter {
     /// - Parameter writer: the writer whose producer takes the record.
     /// - Parameter sink: set to the producer that took or refused the record.
     private func send(
-        _ record: ProducerRecord, as part: Part, of outcome: OutgoingOutcome, request: RequestInProgress,
-        by writer: ReplaceableSink, sink: inout any OutcomeSink
+        _ record: ProducerRecord, as part: Part, of request: RequestInProgress, by writer: ReplaceableSink,
+        sink: inout any OutcomeSink
     ) async throws(KafkaError) {
         sink = writer.current
-        let (topic, start) = (outcome.topic(of: part), loop.now)
+        let (topic, start) = (request.outcome.topic(of: part), loop.now)
         let receipt = try await sink.handOver(record)
         stallDetector.handedOver(to: topic)
         defer { stallDetector.confirmed(by: topic) }
@@ -218,13 +216,13 @@ final class OutcomeWriter {
     }
 }
 
-extension OutgoingOutcome {
+extension RequestInProgress.Outcome {
     /// - Returns: `nil` if the outcome has no such record.
     fileprivate func record(_ part: OutcomeWriter.Part) -> ProducerRecord? {
         part == .deadLetter ? deadLetter : event
     }
 
     fileprivate func topic(of part: OutcomeWriter.Part) -> DeliveryStallDetector.Topic {
-        part == .deadLetter ? .deadLetters : eventTopic
+        part == .deadLetter ? .deadLetters : topic
     }
 }

@@ -7,9 +7,6 @@ final class ReadyOutcomes {
     /// An outcome that waits for its transaction.
     final class Entry {
         let request: RequestInProgress
-        var outcome: OutgoingOutcome
-        /// The size of the outcome when it became ready. The intake counts this size until the outcome is settled.
-        let bytes: Int
         /// True if one of its records was refused in a shared batch: the outcome needs a transaction without others.
         var goesAlone = false
         /// True if the outcome may be the reason why a topic refused a whole transaction. Until a transaction is
@@ -21,11 +18,7 @@ final class ReadyOutcomes {
         /// The topic that refused one of its records for a lasting reason.
         var refusingTopic: String?
 
-        init(_ request: RequestInProgress, _ outcome: OutgoingOutcome) {
-            self.request = request
-            self.outcome = outcome
-            bytes = outcome.bytes
-        }
+        init(_ request: RequestInProgress) { self.request = request }
     }
 
     private var hasSuspects = false
@@ -33,10 +26,8 @@ final class ReadyOutcomes {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    func add(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> Entry {
-        let entry = Entry(request, outcome)
-        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = entry
-        return entry
+    func add(_ request: RequestInProgress) {
+        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = Entry(request)
     }
 
     func remove(_ entry: Entry) {

@@ -84,7 +84,7 @@ struct TransactionAttempt {
             committed = loop.now
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
-                guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event?.topic else {
+                guard let trace = record.entry.request.trace, record.topic == record.entry.request.outcome.event?.topic else {
                     continue
                 }
                 trace.noteConfirmed(at: position)
@@ -111,8 +111,7 @@ struct TransactionAttempt {
     }
 
     private mutating func handOver(_ entry: ReadyOutcomes.Entry, to sink: any OutcomeSink) async throws(KafkaError) {
-        let outcome = entry.outcome
-        for (record, kind) in outcome.records {
+        for (record, kind) in entry.request.outcome.records {
             do throws(KafkaError) {
                 let start = loop.now
                 let receipt = try await sink.handOver(record)

@@ -54,8 +54,8 @@ extension TransactionalDelivery {
         case .alone: entry.goesAlone = true
         case .truncated:
             entry.isTruncated = true
-            entry.outcome = truncatedRecords.truncate(
-                entry.outcome, of: entry.request, refusedBy: topic, with: error)
+            if entry.request.outcome.topic == .results { meters.requests.countTruncated() }
+            truncatedRecords.truncate(entry.request, refusedBy: topic, with: error)
         case .later: noteRefusal(by: topic, of: entry, reason: error)
         case nil: return false
         }
@@ -75,14 +75,15 @@ extension TransactionalDelivery {
     private func noteTopicRefusal(_ error: KafkaError, of batch: [ReadyOutcomes.Entry]) -> Bool {
         guard error.isTopicRefusal else { return false }
 
-        if let only = batch.first, batch.count == 1, let topic = (only.outcome.deadLetter ?? only.outcome.event)?.topic
+        if let only = batch.first, batch.count == 1, case let outcome = only.request.outcome,
+            let topic = (outcome.deadLetter ?? outcome.event)?.topic
         {
             noteRefusal(by: topic, of: only, reason: error)
             return true
         }
 
         // Most outcomes use the same two topics, so those with a dead letter are the likeliest cause.
-        let suspects = batch.filter { $0.outcome.deadLetter != nil }
+        let suspects = batch.filter { $0.request.outcome.deadLetter != nil }
         ready.suspect(suspects.isEmpty ? batch : suspects)
         return true
     }

@@ -35,6 +35,8 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
     private var loopWait = LoopWait()
+    /// The next pass for a topic that refuses records, while nothing else can be published.
+    private var retryTimer: TimerID?
     /// True once no further transaction begins.
     private var hasEnded = false
 
@@ -117,12 +119,13 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     // MARK: - Ready outcomes
 
     /// Adds the outcome to those that wait for a transaction, which finishes the request.
-    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
+    func deliver(_ request: RequestInProgress) {
         request.beginDelivery()
         request.leaveOrder()
         guard partitions.contains(request.partition) else { return partitions.finish(request, isDelivered: false) }
 
-        gate.outcomeHandedOver(bytes: ready.add(outcome, of: request).bytes)
+        gate.outcomeHandedOver(bytes: request.unconfirmedBytes)
+        ready.add(request)
         request.partition.commits.tracker.markReady(request.slot)
         let limit = partitions.metadataLimit
         if limit.bytes > 0 || limit.needsProof || request.partition.commits.tracker.isOldestReady { wake() }
@@ -132,7 +135,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     func forget(_ partition: OwnedPartition) {
         let forgotten = ready.removeAll(of: partition)
         for entry in forgotten {
-            meters.calls.countWasted(entry.outcome.callsToWaste)
+            meters.calls.countWasted(entry.request.outcome.callsToWaste)
             settle(entry, isDelivered: false)
         }
         if !forgotten.isEmpty { wake() }
@@ -140,7 +143,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
 
     /// Finishes the request of an outcome that has left `ready`.
     func settle(_ entry: ReadyOutcomes.Entry, isDelivered: Bool) {
-        gate.outcomeConfirmed(bytes: entry.bytes)
+        gate.outcomeConfirmed(bytes: entry.request.unconfirmedBytes)
         partitions.finish(entry.request, isDelivered: isDelivered)
     }
 
@@ -170,8 +173,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         await offsets.waitUntilArrived(of: Set(revoked.map(\.id)))
     }
 
-    /// Requests an early commit of records that a former owner had done and this lane has skipped, although no outcome
-    /// follows them.
+    /// Requests an early commit of offsets that this lane has skipped, although no outcome follows them.
     func commitPassedOver() { wake() }
 
     private func wake() {
@@ -232,7 +234,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         health.noteSuccess()
         ready.clearSuspicions()
         if !backoff.isEmpty {
-            for (record, _) in attempt.batch.flatMap(\.outcome.records) { backoff.clear(record.topic) }
+            for (record, _) in attempt.batch.flatMap(\.request.outcome.records) { backoff.clear(record.topic) }
             // Without a retry of the refused outcome, no other outcome might become ready.
             wake()
         }
@@ -246,7 +248,10 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         health.noteNothingIsLeft()
         backoff.forget { !ready.isRefused(by: $0) }
         if wasBlocked { gate.wake() }
-        guard !backoff.isEmpty, !phase.isOver(at: loop.now) else { return }
-        _ = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in self?.wake() }
+        guard !backoff.isEmpty, retryTimer == nil, !phase.isOver(at: loop.now) else { return }
+        retryTimer = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in
+            self?.retryTimer = nil
+            self?.wake()
+        }
     }
 }

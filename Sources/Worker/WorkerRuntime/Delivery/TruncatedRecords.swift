@@ -29,16 +29,15 @@ final class TruncatedRecords {
         maxKeyBytes = configuration.maxRequestBytes
     }
 
-    /// Returns an outcome that explains why the full one is missing: an error replaces a result, and a dead letter
-    /// without content replaces the full one.
+    /// Replaces a request's outcome by one that explains why the full one is missing: an error replaces a result, and a dead
+    /// letter without content replaces the full one.
     ///
     /// The truncated outcome repeats the times, providers and calls of the full one. The request completed when its
     /// response arrived, however much later the brokers refuse its outcome.
     /// - Parameter topic: the topic that refused a record of the outcome, for the log.
-    func truncate(
-        _ outcome: OutgoingOutcome, of request: RequestInProgress, refusedBy topic: String, with refusal: KafkaError
-    ) -> OutgoingOutcome {
-        logRefusal(of: outcome, request: request, by: topic, with: refusal)
+    func truncate(_ request: RequestInProgress, refusedBy topic: String, with refusal: KafkaError) {
+        let outcome = request.outcome
+        logRefusal(of: request, by: topic, with: refusal)
         let now = loop.wallNow
         let whole = read(outcome.event)
         let (receivedAt, completedAt) = (whole?.receivedAt ?? now, whole?.completedAt ?? now)
@@ -48,7 +47,8 @@ final class TruncatedRecords {
         do throws(RejectedRecord) {
             // Decoding may be the cause of the crashes.
             if request.isSetAside { throw RejectedRecord.crashesWorkers(request.record) }
-            let decoded = if let read = request.decoded { read } else { try decoder.decode(request.record) }
+            let decoded =
+                if let read = request.decoded { read } else { try decoder.decode(request.record, choosesClass: true) }
             var failed = SearchOutcome(of: decoded.request, failedWith: .resultTooLarge)
             failed.attempts = outcome.calls
             failed.upstream = whole?.upstream ?? .zero
@@ -73,15 +73,11 @@ final class TruncatedRecords {
         }
 
         if let key = event?.key, key.count > maxKeyBytes { event?.key = Array(requestID.utf8) }
-        return OutgoingOutcome(
-            event: event, isResult: false, deadLetter: deadLetter, calls: outcome.calls,
-            givenUp: outcome.calls - outcome.callsToWaste)
+        (request.outcome.event, request.outcome.topic, request.outcome.deadLetter) = (event, .errors, deadLetter)
     }
 
-    private func logRefusal(
-        of outcome: OutgoingOutcome, request: RequestInProgress, by topic: String, with refusal: KafkaError
-    ) {
-        let record = outcome.records.first { $0.record.topic == topic }?.record
+    private func logRefusal(of request: RequestInProgress, by topic: String, with refusal: KafkaError) {
+        let record = request.outcome.records.first { $0.record.topic == topic }?.record
         log.error(
             "Kafka rejected a record as too large; a truncated record replaces it",
             metadata: request.logMetadata.merging([

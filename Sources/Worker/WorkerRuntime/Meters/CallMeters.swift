@@ -6,6 +6,7 @@ package import ProviderCalls
 /// The metrics of calls to providers. Thread-safe.
 package struct CallMeters: Sendable {
     private let wasted: Counter
+    private let unreadable: CaseTable<ProviderID, Counter>
     private let durations: CaseTable<ProviderID, Durations>
     private let bySKU: CaseTable<PriceClass, Counter>
 
@@ -18,6 +19,9 @@ package struct CallMeters: Sendable {
 
     init(maker: MeterMaker) {
         wasted = maker.counter("locsearch_provider_calls_wasted_total")
+        unreadable = maker.each(ProviderID.self) {
+            maker.counter("locsearch_provider_unreadable_places_total", labels: [("provider", $0)])
+        }
         bySKU = CaseTable { priceClass in
             let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
             return maker.counter("locsearch_provider_calls_by_sku_total", labels: labels)
@@ -34,6 +38,9 @@ package struct CallMeters: Sendable {
 
     /// Counts calls whose results are not used: the request was superseded, or its partition was revoked.
     package func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
+
+    /// Counts places of answers that could not be read, and were left out.
+    func countUnreadable(_ places: Int, from provider: ProviderID) { unreadable[provider].increment(by: places) }
 
     /// Counts a finished call to a provider.
     /// - Parameter priceClass: the class by which the provider charges it.

@@ -74,6 +74,9 @@ struct RequestMeters: Sendable {
         upstream[provider].record(wait: outcome.upstream)
     }
 
+    /// Counts a result that an error replaces, because a topic refused it as too large. It is counted as completed already.
+    func countTruncated() { failed[SearchError.resultTooLarge.code].increment() }
+
     /// Counts the time that a request waited in its topic and in this process until its first call began.
     func countWait(_ wait: Duration, of requestClass: RequestClass) { classWait[requestClass].record(wait: wait) }
 

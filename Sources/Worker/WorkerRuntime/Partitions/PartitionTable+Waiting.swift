@@ -14,13 +14,20 @@ extension PartitionTable {
     /// Waits until nothing is in progress.
     /// - Returns: `false` if that took longer than `bound`.
     func waitUntilQuiet(atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { !isQuiet }
+        await wait(on: \.endOfWork, before: loop.now + bound) { !isDraining && !isQuiet } && isQuiet
     }
 
     /// Waits until some requests have ended.
     /// - Returns: `false` if that took longer than `bound`.
     func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.index != nil } }
+        await wait(on: \.endOfWork, before: loop.now + bound) { !isDraining && requests.contains { $0.index != nil } }
+            && !requests.contains { $0.index != nil }
+    }
+
+    /// Ends the waits of records that run in isolation.
+    func beginDrain() {
+        isDraining = true
+        endOfWork.broadcast()
     }
 
     private func wait(

@@ -23,6 +23,8 @@ final class PartitionTable {
     var commitOfNotes = Condition()
     /// True after a fatal failure: no wait continues.
     private(set) var isAbandoned = false
+    /// True once the lane drains: no record waits for isolation any more.
+    var isDraining = false
     private var hasPassedOver = false
     /// Called when a partition may hold back fewer requests.
     var onRelease: ((OwnedPartition) -> Void)?

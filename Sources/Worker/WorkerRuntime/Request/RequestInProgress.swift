@@ -30,8 +30,12 @@ final class RequestInProgress: TakenRequest {
     var permission = CrashWatch.Permission.runs
     /// True for a record that is not decoded because it has crashed processes.
     var isSetAside: Bool { permission == .isSetAside }
-    /// True once the outcome will be published, whatever happens to the request.
+    /// The records to publish for the request; empty before its end.
+    var outcome = Outcome()
+    /// True once the delivery has the outcome.
     private(set) var isDelivering = false
+    /// The size of the outcome when the delivery got it. The intake counts this size until the outcome is confirmed.
+    private(set) var unconfirmedBytes = 0
 
     /// The facts about a request that are known once its record is taken.
     struct Taken {
@@ -110,14 +114,14 @@ final class RequestInProgress: TakenRequest {
         (record.value, record.headers) = (nil, [])
     }
 
-    /// Also ends the search for the request.
+    /// Sets the fate, and cancels the search. Has no effect once the delivery has the outcome, or the request was abandoned.
     func end(as fate: RequestFate) {
         guard !isDelivering, self.fate != .abandoned else { return }
         self.fate = fate
         search.running?.cancel()
     }
 
-    func beginDelivery() { isDelivering = true }
+    func beginDelivery() { (isDelivering, unconfirmedBytes) = (true, outcome.bytes) }
 
     /// Releases the next outcome of the same key or partition. A second call changes nothing.
     func leaveOrder() { orderPosition?.leave() }

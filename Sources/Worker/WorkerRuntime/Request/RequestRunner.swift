@@ -61,9 +61,12 @@ final class RequestRunner {
     }
 
     /// Decodes a request's record, and begins its trace.
-    /// - Returns: the outcome of a record that is no request, or is set aside; `nil` for a request.
-    func read(_ request: RequestInProgress) -> OutgoingOutcome? {
-        if request.isSetAside { return setAside(request) }
+    /// - Returns: `false` for a record that is no request, or is set aside: it has its outcome.
+    func read(_ request: RequestInProgress) -> Bool {
+        if request.isSetAside {
+            setAside(request)
+            return false
+        }
         #if DEBUG
             TrapHook.check(request.record)
         #endif
@@ -77,10 +80,11 @@ final class RequestRunner {
             request.keep(decoded)
             if decoded.requestedClass != .none { reportIgnoredClass(of: request.record, decoded) }
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
-            return nil
+            return true
         } catch {
             if error.outcome != nil { reportLoopback(request) }
-            return rejection(of: request, error)
+            reject(request, because: error)
+            return false
         }
     }
 
@@ -113,22 +117,22 @@ final class RequestRunner {
             metadata: request.logMetadata)
     }
 
-    private func rejection(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {
+    private func reject(_ request: RequestInProgress, because rejected: RejectedRecord) {
         meters.requests.countRejected()
         beginTrace(of: request, rejected.envelope, requestID: rejected.requestID)
         request.trace?.fail(with: rejected.error)
-        return outcome(of: request, rejected)
+        setOutcome(of: request, rejected)
     }
 
-    /// Returns the outcome of a record that is not decoded because it crashes processes.
-    private func setAside(_ request: RequestInProgress) -> OutgoingOutcome {
+    /// Sets the outcome of a record that is not decoded because it crashes processes.
+    private func setAside(_ request: RequestInProgress) {
         meters.requests.countSetAside()
-        return outcome(of: request, RejectedRecord.crashesWorkers(request.record))
+        setOutcome(of: request, RejectedRecord.crashesWorkers(request.record))
     }
 
-    private func outcome(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {
-        OutgoingOutcome(
-            event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
+    private func setOutcome(of request: RequestInProgress, _ rejected: RejectedRecord) {
+        request.outcome.event = errorEvent(for: request, rejected)
+        request.outcome.deadLetter = deadLetter(of: request, rejected)
     }
 
     /// Returns the error event for an invalid record.
@@ -152,20 +156,17 @@ final class RequestRunner {
     }
 
     /// Starts the search for a request that `read` has decoded.
-    /// - Parameter completion: called once on the loop with the result, possibly before this function returns. Not
-    ///   called if an outcome is returned.
-    /// - Returns: the outcome of a request for which no search starts.
-    func begin(
-        _ request: RequestInProgress, then completion: @escaping (inout SearchReport) -> Void
-    ) -> OutgoingOutcome? {
+    /// - Parameter completion: called once on the loop with the search, possibly before this function returns.
+    /// - Returns: `false` for a request for which no search starts: it has its outcome, and `completion` is not called.
+    func begin(_ request: RequestInProgress, then completion: @escaping (ProviderSearch) -> Void) -> Bool {
         begin(decoded(of: request), of: request, then: completion)
     }
 
     // With the decoded request as a parameter, the compiler reads its members without copying the whole request.
     private func begin(
         _ decoded: DecodedRequest, of request: RequestInProgress,
-        then completion: @escaping (inout SearchReport) -> Void
-    ) -> OutgoingOutcome? {
+        then completion: @escaping (ProviderSearch) -> Void
+    ) -> Bool {
         request.search.receivedAt = loop.wallNow
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
@@ -174,10 +175,11 @@ final class RequestRunner {
                 context: request.context, then: completion)
             request.search.running = search
             search.begin()
-            return nil
+            return true
         } catch {
             leaveSession(decoded.request.sessionID, request)
-            return write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
+            write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
+            return false
         }
     }
 
@@ -207,37 +209,34 @@ final class RequestRunner {
         return (Deadline(now + time.time), time.lifetime(from: now))
     }
 
-    /// Ends the search's registration with its session, and encodes the outcome.
-    func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
-        end(decoded(of: request), of: request, with: &report)
+    /// Ends the search's registration with its session, and sets the outcome.
+    func end(_ request: RequestInProgress, after search: ProviderSearch) {
+        end(decoded(of: request), of: request, after: search)
     }
 
-    private func end(
-        _ decoded: DecodedRequest, of request: RequestInProgress, with report: inout SearchReport
-    ) -> OutgoingOutcome {
+    private func end(_ decoded: DecodedRequest, of request: RequestInProgress, after search: ProviderSearch) {
         leaveSession(decoded.request.sessionID, request)
         if request.fate == .superseded {
-            meters.calls.countWasted(report.attempts - report.givenUp)
+            meters.calls.countWasted(search.cost.attempts - search.cost.givenUp)
             return write(SearchOutcome(of: decoded.request, failedWith: .superseded), for: decoded, of: request)
         }
-        let givenUp = report.givenUp
-        let outcome = interactor.outcome(of: &report, for: decoded.request)
-        return write(outcome, for: decoded, of: request, givenUp: givenUp)
+        let outcome = interactor.outcome(of: search, for: decoded.request)
+        write(outcome, for: decoded, of: request, givenUp: search.cost.givenUp)
     }
 
     private func write(
         _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress, givenUp: Int = 0
-    ) -> OutgoingOutcome {
+    ) {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
         if ordersRequests, let wait = request.context.wait {
             meters.requests.countWait((request.taken.topicWait ?? .zero) + wait, of: request.flow.requestClass)
         }
-        let event = encoder.encode(
+        request.outcome.event = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: loop.wallNow,
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
-        return OutgoingOutcome(
-            event: event, isResult: outcome.failure == nil, calls: outcome.attempts, givenUp: givenUp)
+        if outcome.failure == nil { request.outcome.topic = .results }
+        (request.outcome.calls, request.outcome.callsToWaste) = (outcome.attempts, outcome.attempts - givenUp)
     }
 
     /// Ends the search span of a traced request, and begins the span for sending its outcome.

@@ -50,6 +50,24 @@ struct RefusedRecordTests {
             let codes = Self.codes(await fixture.written)
             #expect(codes == ["a": "ok", "large": "bad-response", "b": "ok", "c": "ok"])
             #expect(await fixture.provider.asked.count == 4)
+            #expect(fixture.metrics.value("locsearch_requests_failed_total", ["code": "bad-response"]) == 1)
+        }
+    }
+
+    /// It is invalid only in a topic whose requests choose their class.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func `A truncated dead letter keeps its error`(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery, calls: WaitingRoomTests.Lines()) {
+            $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+        } _: { fixture in
+            await fixture.refuse { record, _ in
+                record.topic == "dead-letters" && record.value?.isEmpty == false ? Self.tooLarge : nil
+            }
+            let request = LaneFixture.request("a").replacing("{", with: #"{"priority":"urgent","#, maxReplacements: 1)
+            await fixture.source.append([request])
+            try await eventually("the letter is written") { await fixture.count(of: "dead-letters") == 1 }
+            try await eventually("the event is written") { await fixture.count(of: "errors") == 1 }
+            #expect(Self.codes(await fixture.written) == ["a": "invalid-request"])
         }
     }
 

@@ -23,8 +23,9 @@ struct TransactionAttemptTests {
                 record: ConsumerRecord(partition: partition.id, offset: Int64(offset)),
                 partition: partition, slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
             partition.commits.tracker.markReady(request.slot)
-            let event = ProducerRecord(topic: "results", value: Array(text.utf8))
-            return ReadyOutcomes.Entry(request, OutgoingOutcome(event: event, isResult: true))
+            request.outcome.event = ProducerRecord(topic: "results", value: Array(text.utf8))
+            request.outcome.topic = .results
+            return ReadyOutcomes.Entry(request)
         }
 
         let next = partition.commits.commit(publishing: Set(batch.map(\.request.slot)))

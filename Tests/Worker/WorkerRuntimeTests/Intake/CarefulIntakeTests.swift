@@ -213,6 +213,21 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// Otherwise the platform would kill the worker, and the record would be blamed once more.
+    @Test func `A record in isolation does not extend the shutdown`() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.shutdownGrace = .seconds(1)
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=7;begun=1"))
+            await fixture.source.append([LaneFixture.request("slow")])
+            await fixture.source.assign([0])
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("slow") }
+            await fixture.lane.drain()
+            try await eventually("the lane ends", within: .seconds(15)) { await fixture.source.isClosed }
+        }
+    }
+
     /// In a group that never comes to rest, as in a long rollout, two suspects delay the lane once, and then
     /// begin together with other records.
     @Test func `A group that never rests delays suspects by one wait`() async throws {

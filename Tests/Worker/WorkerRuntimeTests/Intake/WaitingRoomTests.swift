@@ -140,6 +140,27 @@ struct WaitingRoomTests {
         }
     }
 
+    /// Other workers of the fleet get the quota that this one cannot use.
+    @Test func `A lane that is paused or drains demands nothing of the fleet`() async throws {
+        let lines = Lines()
+        try await Self.runFull(lines: lines) { fixture in
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            try await eventually("they are counted") { lines.waiting.withLock { !$0.isEmpty } }
+
+            var paused = LaneControls()
+            paused.isIntakeOpen = false
+            await fixture.lane.apply(paused)
+            await fixture.provider.release(1)
+            try await eventually("one has ended") { await fixture.sink.handedOver.count == 1 }
+            #expect(lines.waiting.withLock { $0.isEmpty })
+
+            await fixture.lane.apply(LaneControls())
+            try await eventually("they are counted again") { lines.waiting.withLock { !$0.isEmpty } }
+            await fixture.lane.drain()
+            #expect(lines.waiting.withLock { $0.isEmpty })
+        }
+    }
+
     @Test func `Waiting requests are dropped with their partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })

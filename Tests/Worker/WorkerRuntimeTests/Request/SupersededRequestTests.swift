@@ -31,8 +31,9 @@ extension WorkerLane {
             return partitions.take(record, of: partition, at: arrival)
         }
         return requests.reversed().map { request in
-            #expect(runner.read(request) == nil)
-            return runner.begin(request) { _ in }?.event?.value.map { String(decoding: $0, as: UTF8.self) }
+            #expect(runner.read(request))
+            #expect(runner.begin(request) { _ in } == (request.outcome.event == nil))
+            return request.outcome.event?.value.map { String(decoding: $0, as: UTF8.self) }
         }
     }
 }

@@ -216,19 +216,19 @@ actor FakeProvider: SearchExecutor {
     nonisolated func begin(_ search: ProviderSearch) {
         nonisolated(unsafe) let search = search  // The task runs on the lane's loop, where the search belongs.
         Task(executorPreference: loop) {
-            var report = await self.report(on: unsafe search.request.requestID, for: unsafe search.context)
-            unsafe search.end(with: &report)
+            await self.call(for: unsafe search.request.requestID, in: unsafe search.context)
+            unsafe search.takeCandidate(at: .now)
+            unsafe search.cost = CallCost(attempts: 1, upstream: .milliseconds(7))
+            unsafe search.end(with: .success(ProviderAnswer()))
         }
     }
 
     nonisolated func cancel(_ search: ProviderSearch) {}
 
-    private func report(on id: String, for context: RequestContext?) async -> SearchReport {
+    private func call(for id: String, in context: RequestContext?) async {
         asked.append(id)
         context?.noteCall(at: .now)
         if isHeld(id) { await withCheckedContinuation { waiters.append($0) } }
-        return SearchReport(
-            result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }
 }
 
