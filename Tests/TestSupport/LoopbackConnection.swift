@@ -76,8 +76,10 @@ package final class LoopbackConnection {
     }
 
     /// Sends as much of the text as the peer accepts now, and ignores a closed connection.
-    package func send(_ text: String) {
-        let bytes = Array(text.utf8)
+    package func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Sends as many of the bytes as the peer accepts now, and ignores a closed connection.
+    package func send(_ bytes: [UInt8]) {
         #if canImport(Glibc)
             _ = unsafe Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
         #else

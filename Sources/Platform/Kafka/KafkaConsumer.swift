@@ -161,6 +161,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
             reading.hasNews = false
             let records = partitions.takeRecords(max: max) { brokers.report($0) }
+            while let gap = partitions.gaps.popFirst() { await group.listener?.passed(gap.value, of: gap.key) }
             if !records.isEmpty { return records }
 
             precondition(!reading.news.isAwaited, "records(max:) supports one caller at a time")

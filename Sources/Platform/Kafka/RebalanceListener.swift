@@ -24,6 +24,9 @@ public protocol RebalanceListener: AnyObject, Sendable {
     /// - Parameter offsets: The skipped offsets. Not all of them need to have held a record.
     /// - Returns: How many of them were not processed before.
     func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64
+    /// Called when reading has reached the end of a partition, and no offset after the last read record holds a record.
+    /// Such offsets belong to transaction markers and aborted transactions.
+    func passed(_ offsets: Range<Int64>, of partition: AssignedPartition) async
     /// Called when the topic of an assigned partition was deleted and created again, so that earlier offsets have no
     /// meaning for it. Called before the first record of the renewed assignment is read. Offsets stored for the former
     /// one are not committed.
@@ -33,6 +36,7 @@ public protocol RebalanceListener: AnyObject, Sendable {
 extension RebalanceListener {
     public func willRead(from committed: [AssignedPartition: CommittedOffset]) async {}
     public func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 { Int64(offsets.count) }
+    public func passed(_ offsets: Range<Int64>, of partition: AssignedPartition) async {}
     public func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {}
     public func answered(_ kind: RebalanceKind, after time: Duration) async {}
 }

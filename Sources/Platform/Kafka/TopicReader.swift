@@ -49,12 +49,10 @@ public final class TopicReader: Sendable {
     /// - Parameter configuration: The group's name is not used; no request concerns the group.
     /// - Throws: `configuration` that names the property.
     public init(_ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger) throws(KafkaError) {
-        // A partition's end is reported by the broker, never inferred from a timeout.
-        var own = ["enable.partition.eof": "true", "auto.offset.reset": "earliest"]
-        if mode == .everyRecord {
-            (own["auto.offset.reset"], own["isolation.level"]) = ("error", "read_uncommitted")
-            own["fetch.min.bytes"] = "1"
-        }
+        let own =
+            mode == .everyRecord
+            ? ["auto.offset.reset": "error", "isolation.level": "read_uncommitted", "fetch.min.bytes": "1"]
+            : ["auto.offset.reset": "earliest"]
         client = try ClientHandle(toolFor: configuration, setting: own, log: log)
     }
 

@@ -12,7 +12,7 @@ package struct LaneStatus: Sendable, Hashable {
         /// The offset after the last record, from the last fetch or from a query that is made every minute.
         package let end: Int64?
 
-        /// The offset of the next record to take; `nil` before the first record.
+        /// The offset of the next record to take; `nil` until it is known.
         package let next: Int64?
         /// The reason why the partition is not read, or not committed, until an operator acts; `nil` if there is none.
         package var problem: String?

@@ -78,6 +78,12 @@ extension WorkerLane: RebalanceListener {
         partitions.countMissed(offsets, of: partition)
     }
 
+    package func passed(_ offsets: Range<Int64>, of partition: AssignedPartition) async {
+        guard let owned = partitions[partition.id], owned.id == partition else { return }
+        owned.commits.tracker.noteGap(offsets)
+        delivery.transactions?.commitPassedOver()
+    }
+
     package func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
         await rebalancing.restarted(former, as: renewed, from: offset)
     }

@@ -119,6 +119,17 @@ struct BudgetMemberTests {
         }
     }
 
+    /// The records of other fleets would otherwise push the last snapshot out of a topic that they share.
+    @Test func `An idle member writes a snapshot when the last one is old`() {
+        let member = Self.member(10)
+        member.read(Self.spent(4, of: 10), at: 0, now: Self.start)
+        let snapshot = BudgetMessage.Snapshot(offset: 0, ledger: member.ledger)
+        member.read(BudgetMessage(sender: "other", number: 1, snapshot: snapshot), at: 1, now: Self.start)
+
+        #expect(member.tick(at: Self.start + .seconds(599)) == nil)
+        #expect(member.tick(at: Self.start + .seconds(780))?.snapshot?.ledger == member.ledger)
+    }
+
     @Test func `A recreated topic receives the state`() throws {
         let member = Self.member(1000)
         let entry = BudgetMessage.Entry("hotpepper", period: Self.period.label, limit: 1000, take: 400)

@@ -71,9 +71,32 @@ struct ControlBookTests {
     @Test func `Orders to former workers do not accumulate`() {
         var book = ControlBook()
         book.apply(order(number: 1))
-        for number in 0..<1000 { book.apply(order(number: 2, for: "\(number)")) }
-        #expect(book.orders.count == 65)
+        for number in 0..<1200 { book.apply(order(number: 2, for: "\(number)")) }
+        #expect(book.orders.count == 1025)
         #expect(book.orders.first?.instance == nil)
-        #expect(book.orders.last?.instance == "999")
+        #expect(book.orders.last?.instance == "1199")
+    }
+
+    @Test func `Orders to a hundred workers are all in force`() {
+        var book = ControlBook()
+        for number in 0..<100 { book.apply(order(number: Double(number), for: "\(number)")) }
+        for number in 0..<100 {
+            #expect(book.inForce(for: "\(number)", at: 0).map(\.number) == [Double(number)])
+        }
+    }
+
+    /// Clients and topics of Kafka accept records of about 1 MB by default.
+    @Test func `A snapshot with the most orders to single workers fits into a record`() {
+        var book = ControlBook()
+        for number in 0..<1200 {
+            let instance = "6F3C1A52-9B1E-4D0A-8C55-2E1F7A90B3C4-\(number)"
+            var long = order(.pauseProvider, number: 0.25, for: instance, until: .max)
+            long.worker = String(repeating: "w", count: 253)
+            long.by = String(repeating: "b", count: 253)
+            book.apply(long)
+        }
+        let snapshot = ControlMessage.Snapshot(offset: .max, orders: book.orders)
+        let message = ControlMessage(sender: "6F3C1A52-9B1E-0", snapshot: snapshot)
+        #expect(FleetCodec(fleet: "workers/requests").bytes(of: .control(message)).count < 1_000_000)
     }
 }

@@ -110,6 +110,7 @@ actor Notes: RebalanceListener {
     private(set) var revoked: [AssignedPartition] = []
     private(set) var lost: [AssignedPartition] = []
     private(set) var missed: [TopicPartition: Int64] = [:]
+    private(set) var passed: [AssignedPartition: Range<Int64>] = [:]
     private(set) var restarted: [AssignedPartition] = []
     /// The rebalances that librdkafka has received the answer to.
     private(set) var answered: [RebalanceKind] = []
@@ -128,6 +129,7 @@ actor Notes: RebalanceListener {
         missed[partition, default: 0] += Int64(offsets.count)
         return Int64(offsets.count)
     }
+    func passed(_ offsets: Range<Int64>, of partition: AssignedPartition) async { passed[partition] = offsets }
     func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
         restarted.append(renewed)
     }

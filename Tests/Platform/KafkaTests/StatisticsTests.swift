@@ -25,7 +25,8 @@ struct StatisticsTests {
             consumer.statistics.map { $0.fetchedRecords > 0 && !$0.brokers.isEmpty } ?? false
         }
         _ = try await consumer.read(300)
-        try await eventually("nothing is left") { consumer.statistics?.fetchedRecords == 0 }
+        // The end of the partition is an entry of the queue, too.
+        try await eventually("no record is left") { consumer.statistics.map { $0.fetchedRecords <= 1 } ?? false }
     }
 
     @Test func `A client without an interval reports nothing`() async throws {

@@ -7,8 +7,6 @@ extension BudgetLedger: ReplicatedState {
         message.snapshot.map { ($0.offset, $0.ledger) }
     }
 
-    static func isChange(_ message: BudgetMessage) -> Bool { !message.entries.isEmpty || message.order != nil }
-
     /// True if this state includes all messages of another state and more: both belong to one topic, of which this
     /// state has read more.
     func isAhead(of other: BudgetLedger) -> Bool {

@@ -181,7 +181,7 @@ public final class BudgetMember {
         let memory = BudgetTerms.memory * log.slowness
         for account in accounts { account.forgetOthers(at: now, after: memory) }
         noteSharers()
-        let isSnapshotDue = log.records.isSnapshotDue(at: now, ifOld: log.records.hasChangedSinceSnapshot)
+        let isSnapshotDue = log.records.isSnapshotDue(at: now, ifOld: !log.records.state.periods.isEmpty)
         let reserves = accounts.map { $0.unitsToReserve(at: now) }
         let returns = accounts.map { $0.unitsToReturn(at: now) }
         let isReportDue = accounts.contains { account in

@@ -2,9 +2,9 @@
 public struct ControlBook: Sendable, Hashable {
     /// The most orders for single workers. They end with their worker, which is not recorded, so the oldest are
     /// removed.
-    private static let mostOfOneWorker = 64
-    /// The most orders in total. Operators send few, but any client with write access to the topic can send any number.
-    private static let most = 256
+    private static let mostOfOneWorker = 1024
+    /// The most orders in total, so that a snapshot fits into a record. Any client of the topic can send any number.
+    private static let most = 2048
 
     public private(set) var orders: [ControlOrder]
 

@@ -110,8 +110,6 @@ extension ControlBook: ReplicatedState {
         message.snapshot.map { ($0.offset, ControlBook($0.orders)) }
     }
 
-    static func isChange(_ message: ControlMessage) -> Bool { message.order != nil }
-
     mutating func apply(_ message: ControlMessage, at offset: Int64) {
         if let order = message.order { apply(order) }
     }

@@ -16,9 +16,6 @@ protocol ReplicatedState: Equatable {
     /// Returns the snapshot in a message: the state after all records up to an offset.
     static func snapshot(in message: Message) -> (offset: Int64, state: Self)?
 
-    /// Returns true for a message that may change the state.
-    static func isChange(_ message: Message) -> Bool
-
     mutating func apply(_ message: Message, at offset: Int64) -> Change
 
     /// True if this state includes all messages of another state of the same topic, and more.
@@ -78,7 +75,6 @@ struct ReplicatedLog<State: ReplicatedState> {
     private var lastOffset: Int64 = -1
     /// The newest snapshot in the topic.
     private var lastSnapshot: (offset: Int64, time: Instant)
-    private(set) var hasChangedSinceSnapshot = false
     /// True if the topic was created again and contains no snapshot, or one that lacks records which this member has
     /// read.
     private(set) var isSnapshotLost = false
@@ -106,8 +102,7 @@ struct ReplicatedLog<State: ReplicatedState> {
         // The new topic contains nothing of the former one. Members that know its state continue from it, and publish
         // it.
         if extent.isRemade, hasState {
-            reading = .live
-            (hasChangedSinceSnapshot, isSnapshotLost) = (true, true)
+            (reading, isSnapshotLost) = (.live, true)
             if State.recordsWithCorrections > 0 { former = (lastOffset, state) } else { young = nil }
             return
         }
@@ -135,12 +130,7 @@ struct ReplicatedLog<State: ReplicatedState> {
             endHistory()
             return .ofHistory
         case .live:
-            if hasSnapshot {
-                lastSnapshot = (offset, now)
-                (hasChangedSinceSnapshot, isSnapshotLost) = (false, false)
-            }
-            if State.isChange(message) { hasChangedSinceSnapshot = true }
-
+            if hasSnapshot { (lastSnapshot, isSnapshotLost) = ((offset, now), false) }
             let change = state.apply(message, at: offset)
             return .applied(
                 change, isSnapshotTakenOver: takeOverSnapshot(from: message, at: offset, hasSnapshot: hasSnapshot))
@@ -160,7 +150,7 @@ struct ReplicatedLog<State: ReplicatedState> {
         guard !young.isTooShort else { return reading = .tooShort }
 
         (state, history) = (history, State())
-        (reading, hasState, hasChangedSinceSnapshot) = (.live, true, true)
+        (reading, hasState) = (.live, true)
     }
 
     /// Takes over the first snapshot of a topic that contained none, and a snapshot that corrects it.
@@ -200,9 +190,8 @@ struct ReplicatedLog<State: ReplicatedState> {
     /// - Parameter ifOld: true if a snapshot is due because the last one is old.
     func isSnapshotDue(at now: Instant, ifOld: Bool) -> Bool {
         let records = lastOffset.saturatingSubtracting(lastSnapshot.offset)
-        let time = lastSnapshot.time.duration(to: now)
         return isSnapshotLost || Double(records) >= Double(ReplicatedLogTerms.snapshotRecords) * (1 + spread / 4)
-            || ifOld && time >= ReplicatedLogTerms.snapshotAge * (1 + spread / 4)
+            || ifOld && lastSnapshot.time.duration(to: now) >= ReplicatedLogTerms.snapshotAge * (1 + spread / 4)
     }
 
     /// Records that this member writes a snapshot, so that no further one is due until this one is read back or lost.

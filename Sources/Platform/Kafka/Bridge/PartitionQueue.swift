@@ -5,6 +5,8 @@ internal import CRdkafka
 final class PartitionQueue {
     private let pointer: OpaquePointer
     private let signal: QueueSignal
+    /// The end of the partition, once `next` has returned all records before it. `PartitionSources` takes it.
+    var end: Int64?
     private var isClosed = false
 
     /// Separates the partition's records from the main queue. Create it before the partition is assigned, so that no
@@ -27,13 +29,15 @@ final class PartitionQueue {
     /// - Returns: `nil` if the queue is empty.
     /// - Throws: The error that librdkafka queued instead of a record; the next call may return a record again.
     func next(of partition: AssignedPartition) throws(KafkaError) -> ConsumerRecord? {
-        guard let message = rd_kafka_consume_queue(pointer, 0) else { return nil }
-        defer { rd_kafka_message_destroy(message) }
-
-        guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            throw KafkaError(message.pointee.err, doing: "reading \(partition.id)")
+        while let message = rd_kafka_consume_queue(pointer, 0) {
+            defer { rd_kafka_message_destroy(message) }
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR: return ConsumerRecord(copying: message, of: partition)
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = OffsetRange.bounded(message.pointee.offset)
+            case let code: throw KafkaError(code, doing: "reading \(partition.id)")
+            }
         }
-        return ConsumerRecord(copying: message, of: partition)
+        return nil
     }
 
     /// Releases the queue. Safe to call more than once.

@@ -66,7 +66,7 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         all.merge(security.properties) { _, ours in ours }
         let fixed = [
             "bootstrap.servers": bootstrapServers, "group.id": groupID, "enable.auto.commit": "false",
-            "enable.auto.offset.store": "false",
+            "enable.auto.offset.store": "false", "enable.partition.eof": "true",
             // A request whose transaction was aborted does not exist.
             "isolation.level": "read_committed",
         ]

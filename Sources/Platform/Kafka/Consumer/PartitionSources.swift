@@ -7,6 +7,8 @@ final class PartitionSources {
 
     /// All partitions, in the order of their assignment.
     private(set) var inOrder: [PartitionSource] = []
+    /// The offsets without a record at the ends that were reached. The consumer takes them after each read.
+    var gaps: [AssignedPartition: Range<Int64>] = [:]
     /// The partitions that may have records, in the order in which they are read, so that a read does not visit all.
     private var toRead: Deque<PartitionSource> = []
     private let client: ClientHandle
@@ -117,6 +119,8 @@ final class PartitionSources {
                 report(error)
             }
         }
+        guard let end = source.queue.end.take(), end > source.nextOffset else { return taken }
+        gaps[source.partition] = source.nextOffset..<end
         return taken
     }
 }

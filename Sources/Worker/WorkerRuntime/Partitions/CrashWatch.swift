@@ -200,6 +200,7 @@ struct CrashWatch {
     /// - Parameter position: the offset from which the group would continue now.
     mutating func review(position: Int64, at now: Instant) {
         guard hasBegun, isWatched else { return }
+        inherited.running.removeAll { $0 < position }
         let isLongAgo = taken >= Self.watchedRecords || watchEnd.map { now >= $0 } ?? false
         // Behind a slow request the position does not move, although the partition makes progress.
         let haveAllRun = position >= (inherited.begun ?? 0) && inherited.running.isEmpty

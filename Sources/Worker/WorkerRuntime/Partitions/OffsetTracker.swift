@@ -62,7 +62,10 @@ struct OffsetTracker {
 
     private var open: Deque<OpenRecord> = []
     private var nextSerial: UInt64 = 0
+    /// The last offset that was taken or passed; at first, the one before the start.
     private var lastTakenOffset: Int64 = -1
+    /// The offsets of the last gap between the last read record and the end of the partition.
+    private var lastGap: Range<Int64>?
     /// The former owners' done offsets that have not been read yet.
     private(set) var inherited = DoneSet()
     /// The number of those offsets that are not in the log any longer.
@@ -70,13 +73,13 @@ struct OffsetTracker {
     /// True if a record was delivered or skipped since the last call of `takeNews`.
     private(set) var hasNews = false
 
-    /// The offset to continue from: the end of the unbroken run of delivered records. `nil` before the first delivery.
+    /// The offset to continue from: the end of the unbroken run of delivered records and gaps. `nil` before the first.
     private(set) var frontier: Int64?
 
     /// The offset to continue from, even before the first delivery; `nil` before a record is taken.
     var position: Int64? { frontier ?? open.first?.offset }
 
-    /// The offset after the last taken record; `nil` before the first.
+    /// The offset of the next record to take; `nil` until it is known.
     var nextToTake: Int64? { lastTakenOffset < 0 ? nil : lastTakenOffset + 1 }
 
     /// The oldest undelivered record.
@@ -96,7 +99,7 @@ struct OffsetTracker {
     /// Takes over the done-set of former owners. Call it before the first record of the assignment.
     /// - Parameter base: the offset that was committed with the set, at which reading begins.
     mutating func inherit(_ done: DoneSet, from base: Int64) {
-        guard lastTakenOffset < 0, !done.isEmpty else { return }
+        guard lastTakenOffset < 0 else { return }
         inherited = done
         lastTakenOffset = base - 1
     }
@@ -123,6 +126,7 @@ struct OffsetTracker {
         hasNews = true
         if open.isEmpty {
             frontier = offset + 1
+            passGap()
         } else {
             open[open.count - 1].extend(by: DoneRun(first: offset, end: offset + 1))
         }
@@ -141,6 +145,23 @@ struct OffsetTracker {
         removeInherited(before: deleted.upperBound)
         defer { inheritedAndGone = 0 }
         return max(0, Int64(deleted.count) - inheritedAndGone)
+    }
+
+    /// Notes the offsets without a record between the last read record and the end of the partition. The frontier
+    /// passes them once all records before them are delivered. Some of these may not have begun yet.
+    mutating func noteGap(_ gap: Range<Int64>) {
+        lastGap = gap
+        passGap()
+    }
+
+    private mutating func passGap() {
+        guard let end = endOfGap(before: open.first?.offset), end > frontier ?? -1 else { return }
+        removeInherited(before: end)
+        (frontier, lastTakenOffset, hasNews) = (end, max(lastTakenOffset, end - 1), true)
+    }
+
+    private func endOfGap(before open: Int64?) -> Int64? {
+        lastGap.flatMap { $0.lowerBound <= lastTakenOffset + 1 && $0.upperBound <= open ?? .max ? $0.upperBound : nil }
     }
 
     // MARK: - Marks
@@ -163,6 +184,7 @@ struct OffsetTracker {
     /// Records that the brokers have acknowledged a record's outcome. A second call changes nothing.
     mutating func markDelivered(_ slot: Slot) {
         guard let index = index(of: slot) else { return }
+        defer { passGap() }
 
         let record = open.remove(at: index)
         let end = record.doneBehind?.end ?? record.offset + 1
@@ -222,6 +244,7 @@ struct OffsetTracker {
             if let delivered = record.doneBehind { add(delivered) }
         }
         if let run { done.append(run) }
+        if inherited.isEmpty, let end = endOfGap(before: firstOpen) { next = max(next ?? end, end) }
         for run in inherited.runs { done.append(run) }
 
         let start = base.map { firstOpen ?? $0 } ?? (done.isEmpty ? nil : firstOpen)

@@ -143,6 +143,17 @@ struct CrashWatchTests {
         #expect(!watch.isCareful)
     }
 
+    /// A lane without classes or tenants reads none of the listed records again.
+    @Test func `A suspect before the committed offset is forgotten`() {
+        var watch = owner(after: CrashNotes(tries: 2, running: [157]))
+        watch.willBegin(before: 300, count: 10, at: Self.start)
+        watch.review(position: 157, at: Self.start)
+        #expect(watch.isCareful)
+
+        watch.review(position: 300, at: Self.start)
+        #expect(!watch.isCareful)
+    }
+
     @Test func `After two crashes the begun records run alone`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         #expect(watch.permission(for: 9) == .runsAlone)

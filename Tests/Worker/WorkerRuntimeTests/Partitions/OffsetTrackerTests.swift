@@ -145,6 +145,82 @@ struct OffsetTrackerTests {
         #expect(tracker.countUndone(among: deleted) == 4820)
     }
 
+    // MARK: - Gaps at the end
+
+    /// Transaction markers and aborted records take offsets, and are never returned.
+    @Test func `The frontier passes a gap at the end of the partition`() throws {
+        var tracker = OffsetTracker()
+        for offset in Int64(0)...4 {
+            let slot = try begin(offset, in: &tracker)
+            tracker.markDelivered(slot)
+        }
+        _ = tracker.takeNews()
+
+        tracker.noteGap(5..<6)
+        #expect(tracker.hasNews)
+        #expect(tracker.progress() == .init(next: 6, done: DoneSet()))
+        #expect(tracker.nextToTake == 6)
+        tracker.noteGap(5..<8)
+        #expect(tracker.progress()?.next == 8, "the next transaction was aborted")
+
+        let next = try begin(8, in: &tracker)
+        #expect(tracker.progress()?.next == 8)
+        tracker.markDelivered(next)
+        #expect(tracker.progress()?.next == 9)
+    }
+
+    @Test func `An open record before a gap is not passed`() throws {
+        var tracker = OffsetTracker()
+        let slots = try (Int64(0)...4).map { try begin($0, in: &tracker) }
+        for slot in slots.dropFirst() { tracker.markDelivered(slot) }
+        tracker.markReady(slots[0])
+
+        tracker.noteGap(5..<6)
+        #expect(tracker.frontier == nil)
+        #expect(tracker.progress()?.next == 0)
+        #expect(tracker.progress(with: [slots[0]]) == .init(next: 6, done: DoneSet()), "the next transaction passes it")
+
+        let later = try begin(6, in: &tracker)
+        tracker.markDelivered(slots[0])
+        #expect(tracker.frontier == 6)
+        tracker.markDelivered(later)
+        #expect(tracker.progress() == .init(next: 7, done: DoneSet()))
+    }
+
+    /// Records wait for crash notes or for room after they were read.
+    @Test func `A record that was read and has not begun is not passed`() throws {
+        var tracker = OffsetTracker()
+        let first = try begin(3, in: &tracker)
+        tracker.noteGap(5..<6)
+        tracker.markDelivered(first)
+        #expect(tracker.progress()?.next == 4)
+
+        let second = try begin(4, in: &tracker)
+        tracker.markDelivered(second)
+        #expect(tracker.progress()?.next == 6)
+    }
+
+    @Test func `A new owner passes a gap only from its first offset on`() {
+        var tracker = OffsetTracker()
+        tracker.inherit(DoneSet(), from: 5)
+        tracker.noteGap(6..<7)
+        #expect(tracker.progress() == nil, "the record at offset 5 was read")
+
+        tracker = OffsetTracker()
+        tracker.inherit(DoneSet(), from: 5)
+        tracker.noteGap(5..<7)
+        #expect(tracker.progress() == .init(next: 7, done: DoneSet()))
+    }
+
+    /// Retention has deleted what the former owner had done beyond its offset.
+    @Test func `A gap ends the done-set of the former owner`() {
+        var tracker = OffsetTracker()
+        tracker.inherit(DoneSet([7..<9]), from: 5)
+        tracker.noteGap(5..<20)
+        #expect(tracker.progress() == .init(next: 20, done: DoneSet()))
+        #expect(tracker.countUndone(among: 5..<20) == 13)
+    }
+
     /// Compared with the simple definition, over several owners, each of which inherits the commit of the previous one.
     @Test(arguments: 0..<50)
     func `Every record is done once over many owners`(seed: UInt64) throws {
