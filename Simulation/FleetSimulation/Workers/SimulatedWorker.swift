@@ -17,21 +17,21 @@ final class SimulatedLane: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
     let loop: SimulatedLoop
-    let assembled: AssembledLane
+    let lane: WorkerLane
     let source: SimulatedSource
     let sinks: SinkFactory
     var careWatch = CareWatch()
 
-    init(loop: SimulatedLoop, assembled: AssembledLane, source: SimulatedSource, sinks: SinkFactory) {
+    init(loop: SimulatedLoop, lane: WorkerLane, source: SimulatedSource, sinks: SinkFactory) {
         self.loop = loop
-        self.assembled = assembled
+        self.lane = lane
         self.source = source
         self.sinks = sinks
     }
 
     /// Measures whether careful intake keeps the lane from reading.
     func lookAtCare(at now: Instant) {
-        let status = loop.inspect { assembled.lane.assumeIsolated { $0.intakeStatus } }
+        let status = loop.inspect { lane.assumeIsolated { $0.intakeStatus } }
         careWatch.look(at: now, status, isFrozen: loop.isFrozen, source)
     }
 }
@@ -156,7 +156,7 @@ final class SimulatedWorker: @unchecked Sendable {
                 link: link, plan: plan, world: world)
         }
         for lane in lanes { (lane.source.ignoresMetadata, lane.source.crashHandler) = (isOlder, crashHandler) }
-        group = LaneGroup(lanes.map(\.assembled), link: link)
+        group = LaneGroup(lanes.map(\.lane), link: link)
     }
 
     private static func assembly(
@@ -219,7 +219,7 @@ final class SimulatedWorker: @unchecked Sendable {
             })
         do throws(KafkaError) {
             let lane = try assembly.makeLane(index, on: loop.eventLoop, clients: clients, link: link)
-            return SimulatedLane(loop: loop, assembled: lane, source: source, sinks: sinks)
+            return SimulatedLane(loop: loop, lane: lane, source: source, sinks: sinks)
         } catch {
             preconditionFailure("creating simulated clients never fails: \(error)")
         }
@@ -280,7 +280,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private func run() async {
         var failure: String?
         do {
-            for lane in lanes { await lane.assembled.makeProvidersKnown() }
+            for lane in lanes { await lane.lane.prepareProviders() }
             try await group.run(ended: { await self.ended(self.lanes[$0]) })
         } catch {
             failure = "\(error)"
@@ -298,14 +298,14 @@ final class SimulatedWorker: @unchecked Sendable {
     private func ended(_ lane: SimulatedLane) async {
         // Recently cancelled tasks are still unwinding.
         await lane.loop.eventLoop.pause(.milliseconds(100))
-        await noteLeaks(of: lane.assembled)
+        await noteLeaks(of: lane.lane)
     }
 
-    private func noteLeaks(of lane: AssembledLane) async {
-        let status = await lane.lane.status
+    private func noteLeaks(of lane: WorkerLane) async {
+        let status = await lane.status
         if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) requests in flight") }
         if status.unconfirmed != 0 { leaks.append("\(name): \(status.unconfirmed) unconfirmed outcomes") }
-        for provider in await lane.lane.providerStatuses {
+        for provider in await lane.providerStatuses {
             if provider.concurrency.inFlight != 0 {
                 leaks.append("\(name): \(provider.concurrency.inFlight) permits of the adaptive limit")
             }

@@ -43,9 +43,7 @@ extension WorkerLane {
                 if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
             } else if carefulIntake.mustWait(isAlone: isAlone) {
                 await loop.pause(.milliseconds(5))
-            } else if !rebalancing.fleet.isReady {
-                await loop.pause(.milliseconds(50))
-            } else if gate.isPaused {
+            } else if !rebalancing.fleet.isReady || gate.isPaused {
                 await loop.pause(.milliseconds(50))
             } else if !delivery.outcomes.acceptsRequests {
                 await gate.wait(while: { !delivery.outcomes.acceptsRequests })

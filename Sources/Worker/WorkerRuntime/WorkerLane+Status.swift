@@ -43,12 +43,26 @@ extension WorkerLane {
     /// Processes what was read from the fleet topic.
     /// - Returns: `true` if it must be read from its oldest record on.
     package func receive(_ news: FleetNews) async -> Bool { await rebalancing.fleet.receive(news) }
+
+    /// Runs `body` on the lane's loop, from a task of another executor.
+    ///
+    /// An `await` on a method of the lane is not enough. The compiler omits the switch to an actor whose method awaits
+    /// only nonisolated work, and that work would run on the caller's executor.
+    nonisolated func onLoop<Value: Sendable>(_ body: @escaping @Sendable (WorkerLane) async -> Value) async -> Value {
+        await Task(executorPreference: loop) { await body(self) }.value
+    }
 }
 
 /// The lane's providers, for operators.
 extension WorkerLane {
-    /// Creates the clients of the given providers, so that `providerStatuses` includes them before the first request.
-    func prepare(for providers: [ProviderID]) { runner.searches?.prepare(for: providers) }
+    /// Creates the clients of the configured providers, so that their statuses can be read before the first request names
+    /// one.
+    /// - Returns: the configured providers.
+    @discardableResult
+    package func prepareProviders() -> [ProviderID] {
+        runner.searches?.prepare(for: runner.configuredProviders)
+        return runner.configuredProviders
+    }
 
     /// The state of each provider that was prepared or has received a request.
     package var providerStatuses: [ProviderStatus] { runner.searches?.statuses ?? [] }

@@ -39,7 +39,8 @@ extension ProviderClient {
 
     private func shutUntil(for search: ProviderSearch, at now: Instant) -> Instant? {
         let limits = caller.queue.limits
-        return limits.shutUntil(for: limits.groups.index(of: search.service.priceClass(of: search.request, followUp: nil)), at: now)
+        return limits.shutUntil(
+            for: limits.groups.index(of: search.service.priceClass(of: search.request, followUp: nil)), at: now)
     }
 
     /// Ends the pause of a cancelled search in a later job.

@@ -279,6 +279,6 @@ final class ProviderClient {
             pausedFor: limits.bucket.pausedUntil(at: now).map { now.duration(to: $0) },
             rateLimiter: queue.rateStatistics(), sharesRate: policy.share.isShared,
             concurrency: queue.concurrencyStatistics, retries: caller.retryBudget.statistics, calls: caller.calls,
-            shared: sharedCalls.statistics.joined, held: parked, budgets: limits.accounts.map { $0.status(at: now) })
+            shared: sharedCalls.joined, held: parked, budgets: limits.accounts.map { $0.status(at: now) })
     }
 }

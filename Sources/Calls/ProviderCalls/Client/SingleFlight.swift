@@ -16,19 +16,6 @@ import Resilience
 ///
 /// Not `Sendable`: it belongs to one actor, on which the calls run.
 final class SingleFlight {
-    struct Statistics: Sendable, Hashable {
-        /// The number of calls made.
-        var calls = 0
-        /// The number of members that shared another member's call.
-        var joined = 0
-        /// The number of members that made another call, because they had more time than the failed one.
-        var again = 0
-        /// The number of calls cancelled because no member was left.
-        var abandoned = 0
-        /// The number of calls in flight now.
-        var underWay = 0
-    }
-
     /// The maximum number of members whose end is reported in one job of the loop. A further job continues.
     private static let mostAtOnce = 64
 
@@ -39,7 +26,8 @@ final class SingleFlight {
     private let onEnd: (ProviderSearch, SharedCall) -> Void
     private let onMoreUrgent: (ProviderSearch) -> Void
     private var calls: [SharedCall.Key: SharedCall] = [:]
-    private var counters = Statistics()
+    /// The number of members that shared another member's call.
+    private(set) var joined = 0
     /// Members whose end has not been reported yet.
     private var ended: Deque<(member: ProviderSearch, call: SharedCall)> = []
     private var (isReporting, willReport) = (false, false)
@@ -60,17 +48,11 @@ final class SingleFlight {
         (self.onEnd, self.onMoreUrgent) = (onEnd, onMoreUrgent)
     }
 
-    var statistics: Statistics {
-        var statistics = counters
-        statistics.underWay = calls.count
-        return statistics
-    }
-
     /// Makes the call of a search, or joins the call in flight for an equal one.
     func join(_ search: ProviderSearch) {
         let key = sharesCalls ? SharedCall.Key(search) : nil
         if let key, let call = calls[key] {
-            counters.joined += 1
+            joined += 1
             add(search, to: call)
             noteUrgency(of: search, for: call)
             if call.search.membership.call !== call { noteInheritance(of: call) }
@@ -79,7 +61,6 @@ final class SingleFlight {
             let call = SharedCall(for: search, key: key)
             add(search, to: call)
             if let key { calls[key] = call }
-            counters.calls += 1
             start(call)
         }
     }
@@ -93,7 +74,9 @@ final class SingleFlight {
     /// A call serves all its members, so it is as urgent as the most urgent one.
     @inline(never)
     private func noteUrgency(of search: ProviderSearch, for call: SharedCall) {
-        if search.flow.requestClass == .interactive, call.search.flow.requestClass == .batch { onMoreUrgent(call.search) }
+        if search.flow.requestClass == .interactive, call.search.flow.requestClass == .batch {
+            onMoreUrgent(call.search)
+        }
     }
 
     private func setTimers(of search: ProviderSearch, in call: SharedCall) {
@@ -140,7 +123,6 @@ final class SingleFlight {
 
         // A request that arrives now must not join a call that is being cancelled.
         forget(call)
-        counters.abandoned += 1
         cancel(call)
     }
 
@@ -170,7 +152,6 @@ final class SingleFlight {
             left -= 1
             if case .over(let result) = member.membership.end {
                 if case .failure(let failure) = result, moreTimeMayHelp(member, after: failure, of: call) {
-                    counters.again += 1
                     join(member)
                     continue
                 }
@@ -195,7 +176,9 @@ final class SingleFlight {
 
     /// Returns whether the member has more time than the call, which failed for lack of time.
     private func moreTimeMayHelp(_ search: ProviderSearch, after failure: CallFailure, of call: SharedCall) -> Bool {
-        guard failure.lacksTime, !search.isCancelled, !search.deadline.hasPassed(at: timekeeper.now) else { return false }
+        guard failure.lacksTime, !search.isCancelled, !search.deadline.hasPassed(at: timekeeper.now) else {
+            return false
+        }
         return search.deadline > call.deadline || search.mayCallLater(than: call.search)
     }
 }

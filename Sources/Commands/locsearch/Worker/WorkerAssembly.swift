@@ -107,7 +107,7 @@ struct WorkerAssembly: Sendable {
     /// - Throws: `KafkaError` that names the property.
     func makeLane(
         _ number: Int, on loop: EventLoop, http: HTTPTransport, link: FleetLink?
-    ) throws(KafkaError) -> AssembledLane {
+    ) throws(KafkaError) -> WorkerLane {
         let sending = sending(number)
         var single = sending
         (single.sendsRecordsSingly, single.linger, single.busyLinger) = (true, .zero, .zero)

@@ -29,14 +29,13 @@ final class WorkerProcess: Sendable {
         let link = loops.first.flatMap { assembly.makeLink(on: $0) }
         transports = loops.map { assembly.makeTransport(on: $0) }
 
-        var lanes: [AssembledLane] = []
+        var (lanes, configured) = ([WorkerLane](), [ProviderID]())
         for (number, loop) in loops.enumerated() {
             let lane = try assembly.makeLane(number, on: loop, http: transports[number], link: link)
-            await lane.makeProvidersKnown()
+            configured = await lane.prepareProviders()
             lanes.append(lane)
         }
         self.lanes = LaneGroup(lanes, link: link, controls: loops.first.flatMap { assembly.makeControls(on: $0) })
-        let configured = lanes.first?.providers ?? []
         providers = configured
         automaticProviders = settings.providerOrder().filter(configured.contains)
     }
@@ -57,7 +56,7 @@ final class WorkerProcess: Sendable {
 
     private func renewKeys(of providers: [ProviderID]) async {
         for lane in lanes.lanes {
-            for provider in providers { await lane.lane.renewKey(of: provider) }
+            for provider in providers { await lane.renewKey(of: provider) }
         }
     }
 
@@ -71,7 +70,7 @@ final class WorkerProcess: Sendable {
     }
 
     /// Returns the worker's topics that the brokers do not know, or do not let this user see.
-    func missingTopics() async -> [String] { await lanes.lanes[0].lane.missingTopics() }
+    func missingTopics() async -> [String] { await lanes.lanes[0].missingTopics() }
 
     /// Stops the loops' threads. Do not call objects on the loops afterwards, because the call would never return.
     func stopLoops() {
@@ -90,13 +89,13 @@ final class WorkerProcess: Sendable {
 
     func providerStatuses() async -> [ProviderStatus] {
         var statuses: [ProviderStatus] = []
-        for lane in lanes.lanes { statuses += await lane.lane.providerStatuses }
+        for lane in lanes.lanes { statuses += await lane.providerStatuses }
         return statuses
     }
 
     func statuses() async -> [LaneStatus] {
         var statuses: [LaneStatus] = []
-        for lane in lanes.lanes { statuses.append(await lane.lane.status) }
+        for lane in lanes.lanes { statuses.append(await lane.status) }
         return statuses
     }
 }

@@ -89,7 +89,8 @@ public struct HotpepperService: PlaceService {
     }
 
     /// Returns the answer to a details or photo request.
-    private func place(on page: HotpepperResponse, for operation: SearchOperation) throws(SearchError) -> ProviderAnswer {
+    private func place(on page: HotpepperResponse, for operation: SearchOperation) throws(SearchError) -> ProviderAnswer
+    {
         var places = page.list.places
         places.keepFirst(1)
         guard let place = places.first else { throw Self.unknownPlace }

@@ -92,15 +92,14 @@ package struct LaneAssembly: Sendable {
     /// - Throws: the reason why a client cannot be made.
     package func makeLane(
         _ number: Int, on loop: EventLoop, clients: Clients, link: FleetLink?
-    ) throws(KafkaError) -> AssembledLane {
+    ) throws(KafkaError) -> WorkerLane {
         let selection = ProviderSelection(services: clients.services, order: order)
-        let lane = WorkerLane(
+        return WorkerLane(
             loop: loop, configuration: configuration, source: clients.source, sink: try clients.makeSink(),
             makeSink: clients.makeSink,
             makeSingleSink: configuration.delivery == .atLeastOnce ? clients.makeSingleSink : nil,
             providers: LaneProviders(makeSearches(number, on: loop), selection: selection), link: link,
             departure: departure, exclusiveLock: exclusiveLock, meters: meters, tracing: tracing, log: log)
-        return AssembledLane(loop: loop, lane: lane, providers: clients.services.map(\.id))
     }
 
     private func makeSearches(_ number: Int, on loop: EventLoop) -> SearchWorker {

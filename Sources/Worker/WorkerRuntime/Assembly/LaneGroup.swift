@@ -7,14 +7,14 @@ package struct LaneGroup: Sendable {
     /// The longest time for publishing the lanes' last messages to the fleet topic.
     private static let finalPublishTimeout = Duration.seconds(1)
 
-    package let lanes: [AssembledLane]
+    package let lanes: [WorkerLane]
     /// The process's link to the fleet topic; `nil` if its members have nothing to publish.
     package let link: FleetLink?
     /// Applies control orders to the lanes; `nil` if controls are disabled.
     package let controls: FleetControls?
 
     /// - Parameter lanes: at least one.
-    package init(_ lanes: [AssembledLane], link: FleetLink?, controls: FleetControls? = nil) {
+    package init(_ lanes: [WorkerLane], link: FleetLink?, controls: FleetControls? = nil) {
         (self.lanes, self.link, self.controls) = (lanes, link, controls)
     }
 
@@ -42,7 +42,7 @@ package struct LaneGroup: Sendable {
 
     /// Begins the shutdown: the lanes take no new requests, and those in flight finish.
     package func drain() async {
-        for lane in lanes { await lane.lane.drain() }
+        for lane in lanes { await lane.drain() }
     }
 
     // MARK: - Lanes
@@ -52,7 +52,7 @@ package struct LaneGroup: Sendable {
     private func prepare() async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for lane in lanes {
-                group.addTask(executorPreference: lane.loop) { await lane.lane.prepare() }
+                group.addTask(executorPreference: lane.loop) { await lane.prepare() }
             }
             return await group.allSatisfy { $0 }
         }
@@ -71,7 +71,7 @@ package struct LaneGroup: Sendable {
             for (number, lane) in lanes.enumerated() {
                 group.addTask(executorPreference: lane.loop) {
                     do {
-                        try await lane.lane.run()
+                        try await lane.run()
                     } catch {
                         await drain()
                         throw error

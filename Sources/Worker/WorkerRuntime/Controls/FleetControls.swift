@@ -24,7 +24,7 @@ package actor FleetControls {
     private let log: Logger
     private let wakeUp = WakeUp()
     private var link: FleetLink?
-    private var lanes: [AssembledLane] = []
+    private var lanes: [WorkerLane] = []
     private var hasEnded = false
     /// The time at which lanes begin even if the orders are not known.
     private var waitEnd: Instant?
@@ -51,7 +51,7 @@ package actor FleetControls {
     // MARK: - Life
 
     /// Begins to control the lanes, before any of them has begun, and pauses their intake until the orders are known.
-    func attach(_ lanes: [AssembledLane], link: FleetLink?) async {
+    func attach(_ lanes: [WorkerLane], link: FleetLink?) async {
         (self.lanes, self.link) = (lanes, link)
         if link != nil { waitEnd = loop.now + Self.longestWait }
         await applyOrders()
@@ -124,13 +124,13 @@ package actor FleetControls {
 
     private func drain(by order: ControlOrder) async {
         log.notice("the worker drains and stops, as ordered", metadata: Self.metadata(of: order))
-        for lane in lanes { await lane.lane.drain() }
+        for lane in lanes { await lane.drain() }
     }
 
     private func retry(by order: ControlOrder) async {
         guard let provider = order.provider.flatMap({ ProviderID(rawValue: $0) }) else { return }
         log.notice("the next request calls a provider again, as ordered", metadata: Self.metadata(of: order))
-        for lane in lanes { await lane.lane.renewKey(of: provider) }
+        for lane in lanes { await lane.renewKey(of: provider) }
     }
 
     // MARK: - Orders
@@ -149,7 +149,7 @@ package actor FleetControls {
             // While this call waited for a lane, another call may have applied newer orders. That call updates all
             // lanes.
             guard applied == controls else { return }
-            await lane.lane.apply(controls)
+            await lane.apply(controls)
         }
     }
 

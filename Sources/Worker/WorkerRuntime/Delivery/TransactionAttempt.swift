@@ -84,7 +84,8 @@ struct TransactionAttempt {
             committed = loop.now
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
-                guard let trace = record.entry.request.trace, record.topic == record.entry.request.outcome.event?.topic else {
+                guard let trace = record.entry.request.trace, record.topic == record.entry.request.outcome.event?.topic
+                else {
                     continue
                 }
                 trace.noteConfirmed(at: position)

@@ -31,7 +31,7 @@ final class OwnedPartition {
     /// The offsets that are done, and their commits.
     var commits: PartitionCommits
     /// The requests taken and not finished, in any order.
-    private(set) var requests: [any TakenRequest] = []
+    private(set) var requests: [RequestInProgress] = []
     var pauseReasons: PauseReasons = []
     /// Records for careful intake, in the order of the log: see `CarefulIntake`.
     var keptRecords: Deque<ConsumerRecord> = []
@@ -65,12 +65,12 @@ final class OwnedPartition {
     /// the topic, the partition is not read further, and its records do not block others.
     var isNoted: Bool { commits.isNoted || pauseReasons.contains(.commit) }
 
-    func add(_ request: any TakenRequest) {
+    func add(_ request: RequestInProgress) {
         request.index = requests.count
         requests.append(request)
     }
 
-    func remove(_ request: any TakenRequest) {
+    func remove(_ request: RequestInProgress) {
         guard let index = request.index, let last = requests.popLast() else { return }
         if last !== request {
             requests[index] = last
@@ -142,7 +142,7 @@ final class OwnedPartition {
     }
 
     /// Returns once the dead letters of all earlier records are written, or the request is abandoned.
-    func waitForDeadLetters(before request: any TakenRequest) async {
+    func waitForDeadLetters(before request: RequestInProgress) async {
         func mustWait() -> Bool { request.fate != .abandoned && awaitsDeadLetter(before: request.slot) }
 
         while mustWait() {

@@ -6,14 +6,16 @@ internal import ProviderCalls
 internal import Resilience
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
-final class RequestInProgress: TakenRequest {
+final class RequestInProgress {
     /// The record, without value and headers after decoding: see `keep`.
     private(set) var record: ConsumerRecord
     /// The size of the record's value in bytes.
     let bodySize: Int
     let taken: Taken
     let partition: OwnedPartition
+    /// The request's entry in the partition's `OffsetTracker`.
     let slot: OffsetTracker.Slot
+    /// The request's index in the partition's list; `nil` once the request has ended.
     var index: Int?
     /// The request's position in the order of outcomes; `nil` if outcomes have no order.
     let orderPosition: OutcomeSequencer<OrderKey>.Position?
@@ -104,8 +106,10 @@ final class RequestInProgress: TakenRequest {
         return metadata
     }
 
+    /// True if another worker that ran the request again would be billed for it, or publish it, a second time.
     var wasBilled: Bool { isDelivering || context.hasCalled }
 
+    /// True if the request may have begun before earlier ones: it ran in isolation, or its record is invalid.
     var hasOvertaken: Bool { permission == .runsAlone || decoded == nil }
 
     /// Stores the decoded record, and drops value and headers. Only the dead letter of an invalid record needs those.
@@ -125,4 +129,14 @@ final class RequestInProgress: TakenRequest {
 
     /// Releases the next outcome of the same key or partition. A second call changes nothing.
     func leaveOrder() { orderPosition?.leave() }
+}
+
+/// The decision about a request's outcome.
+enum RequestFate {
+    /// The request's outcome will be published.
+    case wanted
+    /// A newer request of its session arrived: its outcome is the error `superseded`.
+    case superseded
+    /// The partition was revoked, or the worker stopped waiting: there is no outcome, and the offset stays uncommitted.
+    case abandoned
 }

@@ -250,12 +250,12 @@ final class RequestRunner {
     /// read again never ends a newer one.
     /// - Returns: the superseded search, which may be this one; `nil` if there is none.
     @discardableResult
-    func joinSession(_ request: RequestInProgress, as search: SearchRequest) -> (any TakenRequest)? {
+    func joinSession(_ request: RequestInProgress, as search: SearchRequest) -> RequestInProgress? {
         guard !request.search.hasJoinedSession, let session = search.sessionID, search.operation == .search else {
             return nil
         }
         request.search.hasJoinedSession = true
-        let superseded = request.partition.sessions.begin(request, session: session, position: request.offset)
+        let superseded = request.partition.sessions.begin(request, session: session)
         superseded?.end(as: .superseded)
         return superseded
     }
