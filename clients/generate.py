@@ -143,7 +143,7 @@ class Reader:
             [(key, value)] = schema["not"].items()
             parts.append(self.FORBIDDEN[key].format(value))
         if "anyOf" in schema:
-            parts.append(f"Either: {' Or: '.join(map(self.alternative, schema['anyOf']))}")
+            parts.append(f"One of these: {'; or: '.join(map(self.alternative, schema['anyOf']))}")
         return " ".join(filter(None, parts))
 
     def alternative(self, schema: Schema) -> str:

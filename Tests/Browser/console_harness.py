@@ -132,6 +132,12 @@ class Console:
         self.process.kill()
         self.process.wait(10)
 
+    def said(self) -> str:
+        """Tells whether the console answers, or whether a page does not hear it."""
+        if (status := self.process.poll()) is not None:
+            return f"the console ended with {status}"
+        return "the console answers" if answers(self.url + "/api/config") else "the console does not answer"
+
     def send(self, session: str, **members) -> str:
         """Sends a request as a page does, and returns its id."""
         body = json.dumps({"operation": "search", "location": SHINJUKU, "radiusMeters": 500, **members}).encode()

@@ -172,8 +172,11 @@ def test_console_that_stands_still_is_away(browser, harness, allowed):
     finally:
         resume(console.process)
 
-    window.wait_gone("#connection")
-    window.wait_gone("#banner")
+    try:
+        window.wait_gone("#connection")
+        window.wait_gone("#banner")
+    except AssertionError as error:
+        raise AssertionError(f"{error}; {console.said()}") from None
 
 
 def test_slow_answer_is_told_from_a_fault(browser, console):

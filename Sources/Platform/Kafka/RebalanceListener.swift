@@ -24,8 +24,8 @@ public protocol RebalanceListener: AnyObject, Sendable {
     /// - Parameter offsets: The skipped offsets. Not all of them need to have held a record.
     /// - Returns: How many of them were not processed before.
     func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64
-    /// Called when reading has reached the end of a partition, and no offset after the last read record holds a record.
-    /// Such offsets belong to transaction markers and aborted transactions.
+    /// Called when reading has reached the end of a partition, and offsets between the last read record and that end hold no
+    /// record: transaction markers, aborted transactions, deleted records.
     func passed(_ offsets: Range<Int64>, of partition: AssignedPartition) async
     /// Called when the topic of an assigned partition was deleted and created again, so that earlier offsets have no
     /// meaning for it. Called before the first record of the renewed assignment is read. Offsets stored for the former

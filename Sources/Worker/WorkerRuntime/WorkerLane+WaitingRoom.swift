@@ -116,7 +116,7 @@ extension WorkerLane {
         }
     }
 
-    /// Publishes how many requests wait. While intake is paused, and once the lane ends, it is none: other workers of the fleet
+    /// Publishes how many requests wait. A lane that is paused or drains publishes none, so that other workers of the fleet
     /// get the quota.
     func publishDemand() {
         guard let room = waitingRoom else { return }

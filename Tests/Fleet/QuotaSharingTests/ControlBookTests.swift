@@ -86,13 +86,18 @@ struct ControlBookTests {
     }
 
     /// Clients and topics of Kafka accept records of about 1 MB by default.
-    @Test func `A snapshot with the most orders to single workers fits into a record`() {
+    @Test func `A snapshot with the most orders fits into a record`() {
         var book = ControlBook()
         for number in 0..<1200 {
             let instance = "6F3C1A52-9B1E-4D0A-8C55-2E1F7A90B3C4-\(number)"
             var long = order(.pauseProvider, number: 0.25, for: instance, until: .max)
             long.worker = String(repeating: "w", count: 253)
             long.by = String(repeating: "b", count: 253)
+            book.apply(long)
+        }
+        for number in 0..<300 {
+            var long = order(.pauseProvider, number: 0.25, until: .max)
+            (long.provider, long.by) = ("provider-\(number)", String(repeating: "b", count: 253))
             book.apply(long)
         }
         let snapshot = ControlMessage.Snapshot(offset: .max, orders: book.orders)

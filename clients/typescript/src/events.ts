@@ -51,8 +51,8 @@ export interface RequestMembers {
   /**
    * The types of which each place has at least one, instead of category. With the prefix primary:, as in
    * primary:cafe, the type is the primary one of the place; all entries have the prefix or none has. A provider that
-   * cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`. Either: Each:
-   * Matches `^primary:`. Or: Each: Does not match `^primary:`.
+   * cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`. One of these:
+   * Each: Matches `^primary:`.; or: Each: Does not match `^primary:`.
    */
   categories?: string[] | null;
   /**
@@ -134,7 +134,7 @@ export interface PlaceRequest extends RequestMembers {
 /**
  * The value of a record in the requests topic, or `data` of a structured CloudEvent. Unknown members are ignored,
  * and a member that is null counts as absent. Value, key and headers may each have up to worker.maxRequestBytes
- * (65536 by default). Either: category is null. Or: categories is null.
+ * (65536 by default). One of these: category is null.; or: categories is null.
  */
 export type Request = SearchRequest | PlaceRequest;
 

@@ -1,9 +1,11 @@
 """Surfaces that are HTTP servers of ours: the admin endpoints of a worker, and the console."""
 
 import asyncio
+import json
 import random
 import re
 import subprocess
+import urllib.request
 from typing import Any
 
 from .engine import LineReader, unused_port
@@ -64,6 +66,8 @@ class HTTPSurface(KafkaSurface):
     queries: list[str] = []
     bodies: list = []
     ports: Any = ()  # by number, or by name
+    # The name of the console's cookie, which ends in a random suffix. Inputs have it without the suffix.
+    cookie = b"locsearch-console"
 
     def make(self, chance: random.Random, number: int) -> dict:
         mutate = Mutator(chance)
@@ -182,7 +186,7 @@ class HTTPSurface(KafkaSurface):
         """Sends bytes and reads until an answer is whole, or nothing comes any more for a moment."""
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
-            writer.write(raw)
+            writer.write(raw.replace(b"locsearch-console=", self.cookie + b"="))
             await asyncio.wait_for(writer.drain(), 1)
             got = b""
             while True:
@@ -296,6 +300,12 @@ class ConsoleHTTP(HTTPSurface):
             )
             self.ports.append(int(re.search(rb"http://[^ ]*:(\d+)", console.stdout.readline()).group(1)))
             LineReader(console.stdout)
+        login = urllib.request.Request(
+            f"http://127.0.0.1:{self.ports[1]}/api/login",
+            json.dumps({"token": TOKEN}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        self.cookie = urllib.request.urlopen(login, timeout=10).headers["Set-Cookie"].partition("=")[0].encode()
         for number in range(20):
             self.produce(
                 self.topics.dead,

@@ -156,6 +156,7 @@ final class ProviderCaller {
         let now = clock.now
         call.attempt.start = now
         countCall(for: call.search, isFirst: call.cost.attempts == 0, at: now)
+        if call.isInherited { call.noteCallOfHeirs(at: now) }
         let permits = call.attempt.grant?.begin() ?? []
         if !permits.isEmpty { countBudgeted(call, permits, at: now) }
         call.cost.attempts += 1

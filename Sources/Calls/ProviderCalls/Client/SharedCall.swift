@@ -107,6 +107,15 @@ final class SharedCall {
     /// True once the provider was called for it, so that a longer wait for the answer costs no further call.
     var isBilled: Bool { cost.attempts > 0 }
 
+    /// True once the first member has left: the call is made for the others.
+    var isInherited: Bool { search.membership.call !== self }
+
+    /// Records an HTTP call with the members that have inherited it, so that abandoning them is not free.
+    @inline(never)
+    func noteCallOfHeirs(at now: Instant) {
+        for member in members where member.membership.call === self { member.context?.noteCall(at: now) }
+    }
+
     /// Returns the price class by which the provider charges the next HTTP call, or the current one.
     // Out of line: elsewhere, the compiler would copy the whole request to pass it to a service.
     @inline(never)

@@ -55,7 +55,7 @@ final class SingleFlight {
             joined += 1
             add(search, to: call)
             noteUrgency(of: search, for: call)
-            if call.search.membership.call !== call { noteInheritance(of: call) }
+            if call.isBilled, call.isInherited { search.context?.noteCall(at: timekeeper.now) }
             setTimers(of: search, in: call)
         } else {
             let call = SharedCall(for: search, key: key)
@@ -101,19 +101,9 @@ final class SingleFlight {
         search.membership.leave()
         call.present -= 1
         search.membership.end = end
-        if call.search === search { noteInheritance(of: call) }
+        if call.isBilled, call.search === search { call.noteCallOfHeirs(at: timekeeper.now) }
         ended.append((search, call))
         reportLater()
-    }
-
-    /// Records a billed call with the members that remain after its first member has left. The call is now made for them, so
-    /// abandoning them is not free.
-    @inline(never)
-    private func noteInheritance(of call: SharedCall) {
-        guard call.isBilled else { return }
-        for member in call.members where member.membership.call === call {
-            member.context?.noteCall(at: timekeeper.now)
-        }
     }
 
     /// Cancels a call when its last member has left.

@@ -4,7 +4,7 @@ public struct ControlBook: Sendable, Hashable {
     /// removed.
     private static let mostOfOneWorker = 1024
     /// The most orders in total, so that a snapshot fits into a record. Any client of the topic can send any number.
-    private static let most = 2048
+    private static let most = mostOfOneWorker + 192
 
     public private(set) var orders: [ControlOrder]
 

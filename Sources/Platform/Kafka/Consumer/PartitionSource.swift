@@ -48,6 +48,8 @@ final class PartitionSource {
     var awaitsStart = false
     /// The offset after the last read record, or the start offset.
     private(set) var nextOffset: Int64 = 0
+    /// The end up to which no offset from `nextOffset` on holds a record.
+    private var passedEnd: Int64 = 0
     /// A record to return before those in the queue.
     var kept: ConsumerRecord?
     /// The record at which reading went back because the log ended before the wanted offset. Reading stops there.
@@ -85,12 +87,22 @@ final class PartitionSource {
             var next = kept.take()
             if case .none = next { next = try queue.next(of: partition) }
             guard let record = next else { return nil }
-            if record.offset >= nextOffset {
+            let isBack = record.offset < max(nextOffset, passedEnd) && isReset(max(nextOffset, passedEnd))
+            if isBack {
+                rewound = record
+            } else if record.offset >= nextOffset {
                 nextOffset = record.offset + 1
                 return record
             }
-            if isReset(nextOffset) { rewound = record }
         }
         return nil
+    }
+
+    /// Removes and returns the offsets from the last read record to the end of the partition, if reading has reached it and
+    /// they are not empty.
+    func takeGap() -> Range<Int64>? {
+        guard let end = queue.end.take(), end > nextOffset else { return nil }
+        passedEnd = end
+        return nextOffset..<end
     }
 }

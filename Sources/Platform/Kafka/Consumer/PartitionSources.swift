@@ -119,8 +119,7 @@ final class PartitionSources {
                 report(error)
             }
         }
-        guard let end = source.queue.end.take(), end > source.nextOffset else { return taken }
-        gaps[source.partition] = source.nextOffset..<end
+        if let gap = source.takeGap() { gaps[source.partition] = gap }
         return taken
     }
 }

@@ -29,7 +29,8 @@ extension MetricDescription {
             "Records that are no longer run because workers crashed with them; each has a dead letter.",
         .counter("locsearch_requests_completed_total", labels: ["provider"]):
             "Requests that ended with a result, by provider.",
-        .counter("locsearch_requests_failed_total", labels: ["code"]): "Requests that ended with an error, by code.",
+        .counter("locsearch_requests_failed_total", labels: ["code"]):
+            "Requests that ended with an error, by code; also results replaced by an error, as they were too large.",
         .gauge("locsearch_requests_open"): "Requests in flight, and those whose outcome is unconfirmed.",
         .gauge("locsearch_requests_unconfirmed"):
             "Requests whose outcome the brokers have not confirmed yet.",
@@ -83,7 +84,7 @@ extension MetricDescription {
         .counter("locsearch_provider_calls_wasted_total"):
             "Calls whose answer was not used: the call was abandoned as too slow, its request superseded, or its partition revoked.",
         .counter("locsearch_provider_unreadable_places_total", labels: ["provider"]):
-            "Places that were left out of results, because the provider's response lacked their id or had it in another form.",
+            "Places that were left out of results, because the provider's response lacked their id or name, or had it in another form.",
         .counter("locsearch_provider_calls_shared_total", labels: ["provider"]):
             "Requests served by an identical request's call.",
         .gauge("locsearch_provider_requests_held", labels: ["provider"]):

@@ -27,7 +27,7 @@ final class TransactionOffsets {
 
     /// Returns the offsets to commit together with the outcomes of a batch.
     ///
-    /// An empty batch commits what no outcome will commit: records that a former owner had done and this lane has skipped.
+    /// An empty batch commits what no outcome will commit: gaps, and records that a former owner had done and this lane skipped.
     /// - Returns: an empty dictionary if no transaction is needed.
     func next(publishing batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
         var next = batch.isEmpty ? nextWithoutOutcomes() : next(after: batch)

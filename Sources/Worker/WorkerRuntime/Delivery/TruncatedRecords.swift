@@ -64,6 +64,7 @@ final class TruncatedRecords {
             if outcome.event != nil {
                 event = encoder.encode(
                     error, receivedAt: receivedAt, completedAt: completedAt,
+                    steps: topic == topics.deadLetters ? request.steps : nil,
                     trace: request.trace?.beginSending(to: topics.errors))
             }
             if outcome.deadLetter != nil {

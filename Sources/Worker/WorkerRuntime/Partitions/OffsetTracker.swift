@@ -70,7 +70,7 @@ struct OffsetTracker {
     private(set) var inherited = DoneSet()
     /// The number of those offsets that are not in the log any longer.
     private var inheritedAndGone: Int64 = 0
-    /// True if a record was delivered or skipped since the last call of `takeNews`.
+    /// True if a record was delivered or skipped, or a gap passed, since the last call of `takeNews`.
     private(set) var hasNews = false
 
     /// The offset to continue from: the end of the unbroken run of delivered records and gaps. `nil` before the first.
@@ -148,7 +148,7 @@ struct OffsetTracker {
     }
 
     /// Notes the offsets without a record between the last read record and the end of the partition. The frontier
-    /// passes them once all records before them are delivered. Some of these may not have begun yet.
+    /// passes them once all records before them are delivered. Some of those records may not have begun yet.
     mutating func noteGap(_ gap: Range<Int64>) {
         lastGap = gap
         passGap()

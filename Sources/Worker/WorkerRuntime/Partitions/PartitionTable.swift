@@ -23,7 +23,7 @@ final class PartitionTable {
     var commitOfNotes = Condition()
     /// True after a fatal failure: no wait continues.
     private(set) var isAbandoned = false
-    /// True once the lane drains: no record waits for isolation any more.
+    /// True once the lane drains or has failed: no record waits for isolation any more.
     var isDraining = false
     private var hasPassedOver = false
     /// Called when a partition may hold back fewer requests.
@@ -292,7 +292,7 @@ final class PartitionTable {
 
     /// Ends every request that is not being delivered, and all waits for requests to end.
     func abandonAll() {
-        isAbandoned = true
+        (isAbandoned, isDraining) = (true, true)
         for partition in partitions.values { partition.giveUp() }
         endOfWork.broadcast()
         commitOfNotes.broadcast()

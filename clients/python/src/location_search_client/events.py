@@ -58,8 +58,8 @@ class RequestMembers(TypedDict):
     categories: NotRequired[list[str] | None]
     """The types of which each place has at least one, instead of category. With the prefix primary:, as in
     primary:cafe, the type is the primary one of the place; all entries have the prefix or none has. A provider that
-    cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`. Either: Each:
-    Matches `^primary:`. Or: Each: Does not match `^primary:`.
+    cannot serve it rejects the request. 1 to 50 items. Each: 1 to 64 characters. Is not `primary:`. One of these:
+    Each: Matches `^primary:`.; or: Each: Does not match `^primary:`.
     """
 
     excludeCategories: NotRequired[list[str] | None]
@@ -149,7 +149,7 @@ class PlaceRequest(RequestMembers):
 Request = SearchRequest | PlaceRequest
 """The value of a record in the requests topic, or `data` of a structured CloudEvent. Unknown members are ignored, and a
 member that is null counts as absent. Value, key and headers may each have up to worker.maxRequestBytes (65536 by
-default). Either: category is null. Or: categories is null.
+default). One of these: category is null.; or: categories is null.
 """
 
 
