@@ -1,8 +1,7 @@
 /// A copy-on-write box that stores a value behind one pointer.
 ///
-/// An async function's frame has space for each copy of a value that it passes on, and every request has such frames
-/// for the whole duration of its call. A boxed value takes eight bytes of them. Copies share the box; changing one
-/// copies it.
+/// For a large value that passes through many functions: each copies a pointer. Copies share the box; changing one copies
+/// it.
 @propertyWrapper
 @frozen
 public enum Boxed<Value> {

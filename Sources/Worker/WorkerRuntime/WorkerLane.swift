@@ -6,8 +6,8 @@ package import Logging
 internal import ProviderCalls
 internal import QuotaSharing
 
-/// The work of one event loop: takes records from its source, runs each request, and has its outcome delivered. Only
-/// then does the record count as done. A process has `worker.loops` lanes, each a member of the group.
+/// Takes records from a consumer, runs their requests and publishes their outcomes, all on one event loop. A record is done
+/// once the brokers have acknowledged its outcome. A process has `worker.loops` lanes, each a member of the group.
 ///
 /// The intake decides how many requests may be taken. The partition table registers the record, and the runner produces
 /// its outcome. The delivery publishes the outcome and finishes the request in the table, which makes room for new
@@ -104,8 +104,8 @@ package actor WorkerLane {
 
     /// Performs, once, the steps that can fail before the group is joined. `run` calls it if that has not happened.
     ///
-    /// A process prepares all its lanes before it runs any. Otherwise a lane that fails to start after another has
-    /// joined would make that one leave again, at the cost of two rebalances for the whole group.
+    /// A process prepares all its lanes before any of them joins the group. Otherwise the failed start of one lane would make
+    /// another one leave: two needless rebalances.
     /// - Returns: `false` if the lane has failed. `run` then throws the reason.
     @discardableResult
     package func prepare() async -> Bool {

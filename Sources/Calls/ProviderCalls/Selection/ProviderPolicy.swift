@@ -11,7 +11,7 @@ public struct ProviderPolicy: Sendable, Hashable {
         case fail
         /// They wait until the provider may be called again, whether it is failing, refused the key, used up the quota or
         /// requested a pause. The wait does not count against their deadline, and ends with their lifetime. Each keeps its
-        /// part of `worker.concurrency`, which bounds the number of records taken. For batch work.
+        /// in-flight permit, which bounds the number of records taken. For batch work.
         case hold
     }
 

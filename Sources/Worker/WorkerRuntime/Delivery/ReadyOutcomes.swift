@@ -74,7 +74,7 @@ final class ReadyOutcomes {
     }
 
     /// Chooses the next batch: the ready outcomes of each partition, oldest first, as far as the commit metadata can
-    /// mark them as done (`OwnedPartition.publishable`).
+    /// mark them as done (`PartitionCommits.publishable`).
     ///
     /// An outcome that must go without others forms a separate batch. So does one whose topic refused it, once
     /// `mayRetry` permits another attempt.

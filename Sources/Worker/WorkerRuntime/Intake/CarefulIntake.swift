@@ -4,8 +4,8 @@ internal import Logging
 
 /// Begins the records of partitions that were just assigned, or whose former owners crashed: see `CrashWatch`.
 ///
-/// Their records are kept keptRecords while the lane processes its other partitions. Such a partition is not read further
-/// until all kept records have begun. No record begins before the brokers have the note about it.
+/// The lane keeps their records in `keptRecords`, and goes on with its other partitions. Such a partition is not read
+/// further until all kept records have begun. No record begins before the brokers have the note about it.
 ///
 /// A record that runs in isolation is the only one in flight in the process: see `ExclusiveLock`. If its fault
 /// then crashes the process, the crash handler commits a note that identifies the record at once.

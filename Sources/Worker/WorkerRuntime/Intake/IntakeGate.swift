@@ -109,8 +109,8 @@ final class IntakeGate {
         return nil
     }
 
-    /// Waits while requests may not begin for another reason, even if there is no room: the oldest request of a
-    /// partition may begin without room for its outcome. Code that changes `isBlocked` calls `wake`.
+    /// Waits while `isBlocked`, whether or not there is room: the oldest request of a partition may begin without room for
+    /// its outcome. Code that changes `isBlocked` calls `wake`.
     func wait(while isBlocked: () -> Bool) async {
         while !isClosed, isBlocked() {
             await suspend(unless: isClosed || !isBlocked()) { change.add($0) }

@@ -166,9 +166,8 @@ final class WaitingRoom {
         return nextOldest()
     }
 
-    /// Removes the oldest unfinished request of a partition if outcomes occupy all their room. They may wait for this
-    /// request, so it begins although there is no room for its outcome. If only in-flight permits are missing, it waits
-    /// for one, because no outcome holds a permit.
+    /// Removes the oldest unfinished request of a partition if unconfirmed outcomes fill their limit. They may wait for this
+    /// request, so it begins without room for its outcome. It still needs an in-flight permit, which no outcome holds.
     private func nextOldest() -> RequestInProgress? {
         // If batch requests have room, so do the others.
         guard outcomesWait, !gate.hasRoomForOutcome(of: .batch) else { return nil }

@@ -90,9 +90,8 @@ final class OwnedPartition {
     /// Abandons the requests that were not billed: the partition's next owner runs them as if they had never been
     /// taken.
     ///
-    /// Without done-sets, requests before the last billed one continue. The next owner would otherwise begin at the
-    /// oldest unfinished request, and pay again for all behind it. They also continue if outcomes must keep an order,
-    /// which an abandoned request would break.
+    /// Without done-sets, requests up to the last billed one continue: the next owner begins at the oldest unfinished
+    /// request, and would pay again for the later ones. With an order of outcomes they continue, too.
     func abandonUnbilled(inOrder: Bool = false) {
         defer { deadLetterWrite.broadcast() }
         if commits.metadataLimit.bytes > 0, !inOrder {

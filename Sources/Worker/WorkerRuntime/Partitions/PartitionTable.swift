@@ -148,8 +148,7 @@ final class PartitionTable {
 
     /// Pauses reading of a partition while its metadata is nearly full, so that its whole done-set can be committed.
     ///
-    /// The former owners' done offsets are not counted. Waiting does not reduce them, so a partition that waited for
-    /// that would wait forever.
+    /// The former owners' done offsets are not counted. Only reading reduces them, so the partition would stay paused.
     func adaptIntake(of partition: OwnedPartition) {
         let room = max(0, 1 - partition.commits.inheritedUse)
         let use = partition.commits.metadataUse - partition.commits.inheritedUse

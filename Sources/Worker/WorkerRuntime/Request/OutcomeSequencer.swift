@@ -76,12 +76,9 @@ final class OutcomeOrder {
         let id = record.partition.id
         return switch ordering {
         case .unordered: nil
-        case .partition: sequencer.append(to: .partition(id.topic, number: id.partition, requestClass))
+        case .partition: sequencer.append(to: .partition(id, requestClass))
         // A record without a key has no order to keep.
-        case .key:
-            record.key.map {
-                sequencer.append(to: .key(partition: id.topic, number: id.partition, key: $0, requestClass))
-            }
+        case .key: record.key.map { sequencer.append(to: .key(id, key: $0, requestClass)) }
         }
     }
 }
@@ -89,6 +86,6 @@ final class OutcomeOrder {
 /// The scope of an order: outcomes with equal keys are published in the order of their requests, separately for each
 /// class.
 enum OrderKey: Hashable {
-    case key(partition: String, number: Int32, key: [UInt8], RequestClass)
-    case partition(String, number: Int32, RequestClass)
+    case key(TopicPartition, key: [UInt8], RequestClass)
+    case partition(TopicPartition, RequestClass)
 }

@@ -106,7 +106,8 @@ struct PartitionTableTests {
             let groups = requests.map { $0.orderPosition?.group }
             switch ordering {
             case .unordered: #expect(groups.allSatisfy { $0 == nil })
-            case .partition: #expect(groups.allSatisfy { $0 == .partition("requests", number: 0, .interactive) })
+            case .partition:
+                #expect(groups.allSatisfy { $0 == .partition(TopicPartition("requests", 0), .interactive) })
             case .key:
                 #expect(groups[0] != nil && groups[0] == groups[1])
                 #expect(groups[2] != nil && groups[2] != groups[0])
