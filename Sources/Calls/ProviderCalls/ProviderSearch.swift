@@ -59,7 +59,7 @@ public final class ProviderSearch {
     /// The cost of the calls made for this search so far.
     public var cost = CallCost()
     private var result: Result<ProviderAnswer, SearchError>?
-    /// Its part in the call that serves it at the current candidate.
+    /// The part of the search in the call that serves it at the current candidate.
     var membership = SharedCall.Membership()
     /// `nil` while the search is not parked.
     var pause: Pause?

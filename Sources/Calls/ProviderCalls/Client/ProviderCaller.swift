@@ -264,7 +264,7 @@ final class ProviderCaller {
         return failure
     }
 
-    /// Returns why a call was not granted. A request whose lifetime is over reports that, not the limit's refusal.
+    /// Returns why a call was not granted. A request that has expired reports that, not the limit's refusal.
     private func reason(_ failure: CallFailure, for search: ProviderSearch) -> CallFailure {
         // Timers may fire a little early.
         guard failure.cause == .limited, search.isOver(at: clock.now + .milliseconds(5)) else { return failure }
