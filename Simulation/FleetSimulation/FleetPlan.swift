@@ -52,7 +52,6 @@ public struct FleetPlan: Sendable {
     var isStatic: Bool
     var groupProtocol: SimulatedConsumerSettings.GroupProtocol
     var assignor: SimulatedConsumerSettings.Assignor
-    var losesAssignmentByStaleCommits: Bool
     var delivery: WorkerConfiguration.Delivery
     var ordering: WorkerConfiguration.Ordering
     var concurrency: Int
@@ -136,7 +135,6 @@ public struct FleetPlan: Sendable {
         isStatic = workers.chance(0.2)
         groupProtocol = workers.chance(0.3) ? .consumer : .classic
         assignor = Bool.random(using: &workers) ? .range : .cooperativeSticky
-        losesAssignmentByStaleCommits = workers.chance(0.3)
         delivery = Bool.random(using: &workers) ? .exactlyOnce : .atLeastOnce
         ordering = [.unordered, .unordered, .key, .partition].randomElement(using: &workers) ?? .unordered
         concurrency = [2, 8, 64].randomElement(using: &workers) ?? 8
@@ -336,14 +334,9 @@ public struct FleetPlan: Sendable {
 
     /// True if members only come and go in order, and every message arrives: nothing is repeated then.
     ///
-    /// There are two exceptions. A static member loses its place when its successor starts before it has ended. And librdkafka before
-    /// 2.10 revokes all partitions when a commit meets a rebalance, so that requests in flight are repeated.
+    /// A static member loses its place when its successor starts before it has ended.
     var isGraceful: Bool {
-        if isCalm {
-            return !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits)
-        }
-        return fateOfMessages.isPerfect && hungOffsets == 0 && faults.allSatisfy(\.isGraceful) && !isStatic
-            && !losesAssignmentByStaleCommits
+        isCalm || fateOfMessages.isPerfect && hungOffsets == 0 && faults.allSatisfy(\.isGraceful) && !isStatic
     }
 
     /// True if a waiting request that has cost nothing may be handed back: it waits for the rate limit, for budget calls, or for the

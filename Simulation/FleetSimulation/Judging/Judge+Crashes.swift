@@ -25,7 +25,7 @@ extension Judge {
             guard let request = world.requestAt[source.partition]?[source.offset],
                 let poison = world.poisons[request.keyword]
             else {
-                if !isBlamedForLosses(source.partition, before: time) { find(.setAside, place) }
+                find(.setAside, place)
                 continue
             }
 
@@ -42,16 +42,6 @@ extension Judge {
                 find(.noDeadLetter, "\(place) is set aside without an error event")
             }
         }
-    }
-
-    /// True if a healthy record may be set aside.
-    ///
-    /// With librdkafka before 2.10, a commit that meets a rebalance makes a member lose its partitions without notice. Each such loss
-    /// counts as a crash of the process that ran the record alone.
-    private func isBlamedForLosses(_ partition: PartitionID, before time: Double) -> Bool {
-        let silentEnds = 3
-        return plan.losesAssignmentByStaleCommits && !plan.poisons.isEmpty
-            && world.losses.count { $0.partition == partition && $0.time <= time } >= silentEnds
     }
 
     /// Returns the requests that were answered with `internal`.

@@ -22,6 +22,9 @@ public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConver
     /// The oldest librdkafka that can log in to Kafka 4 with SCRAM. Older versions send their part of the nonce twice,
     /// which older brokers do not check.
     static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
+    /// The first librdkafka in which a member of a cooperative group may commit during a rebalance. With older versions
+    /// it loses all its partitions and joins again. A group with much work then rebalances endlessly.
+    static let firstWithCooperativeCommits = LibraryVersion(2, 10)
     /// The first librdkafka in which the `consumer` protocol is ready for production.
     static let firstWithNewProtocol = LibraryVersion(2, 12)
 }
@@ -41,8 +44,8 @@ extension LibraryVersion {
     static let rules: [Rule] = [
         Rule(
             client: .consumer, property: "partition.assignment.strategy",
-            value: { $0 < LibraryVersion(2, 6, 1) ? "range" : "cooperative-sticky" },
-            reason: "cooperative-sticky can loop endlessly before 2.6.1 (#4800) and lose its assignment (#4381, #4528)"),
+            value: { $0 < .firstWithCooperativeCommits ? "range" : "cooperative-sticky" },
+            reason: "before 2.10, a cooperative member that commits in a rebalance loses its partitions (#4059)"),
         Rule(
             client: .consumer, property: "fetch.queue.backoff.ms", value: { $0 < LibraryVersion(2, 2) ? nil : "5" },
             reason: "a full queue delays the next fetch by 1 s; settable from 2.2.0"),

@@ -83,6 +83,14 @@ struct ConfigurationTests {
                 + " library, or remove the setting")
     }
 
+    @Test func `A cooperative member that commits needs librdkafka 2.10`() {
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        #expect(!configuration.losesPartitionsByCommits(with: LibraryVersion(2, 0, 2)), "the default is range")
+        configuration.properties = ["partition.assignment.strategy": "cooperative-sticky"]
+        #expect(configuration.losesPartitionsByCommits(with: LibraryVersion(2, 9, 9)))
+        #expect(!configuration.losesPartitionsByCommits(with: LibraryVersion(2, 10)))
+    }
+
     @Test func `The new group protocol is refused beside properties that the broker sets`() {
         let cases = ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"].map { name in
             (Self.newProtocol([name: "6000"]), "\(name) in kafka.properties")

@@ -4,7 +4,9 @@ import Testing
 
 /// The table of properties that depend on the running librdkafka, for all relevant versions.
 struct LibraryVersionTests {
-    static let versions = [(2, 0, 2), (2, 1, 0), (2, 2, 0), (2, 5, 0), (2, 6, 0), (2, 6, 1), (2, 8, 0), (2, 16, 0)]
+    static let versions = [
+        (2, 0, 2), (2, 1, 0), (2, 2, 0), (2, 5, 0), (2, 6, 0), (2, 6, 1), (2, 8, 0), (2, 10, 0), (2, 16, 0),
+    ]
 
     private func value(_ property: String, _ client: LibraryVersion.Rule.Client, _ version: (Int, Int, Int)) -> String?
     {
@@ -15,7 +17,7 @@ struct LibraryVersionTests {
     func `The assignor is cooperative in new versions`(version: (Int, Int, Int)) {
         #expect(
             value("partition.assignment.strategy", .consumer, version)
-                == (version >= (2, 6, 1) ? "cooperative-sticky" : "range"))
+                == (version >= (2, 10, 0) ? "cooperative-sticky" : "range"))
         #expect(value("partition.assignment.strategy", .producer, version) == nil)
     }
 

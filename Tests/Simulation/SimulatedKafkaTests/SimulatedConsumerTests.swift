@@ -152,11 +152,10 @@ struct SimulatedConsumerTests {
         #expect(kinds.prefix(3) == ["assigned", "revoked", "lost"])
     }
 
-    @Test(arguments: [true, false])
-    func `A commit that meets a new generation fails and may lose the assignment`(loses: Bool) throws {
+    @Test func `A commit that meets a new generation fails and keeps the assignment`() throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"])
-        let (consumer, recorder) = fixture.consumer("first") { $0.losesAssignmentByStaleCommits = loses }
+        let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(3))
         let record = try #require(consumer.takeRecords(max: 1).first)
 
@@ -172,7 +171,7 @@ struct SimulatedConsumerTests {
         let error = fixture.call { consumer.commit(within: .seconds(5), reply: $0) }
         #expect(error?.code == 22)
         fixture.pass(.seconds(30))
-        #expect(recorder.events.contains { $0.hasPrefix("lost") } == loses)
+        #expect(!recorder.events.contains { $0.hasPrefix("lost") })
     }
 
     @Test func `Records that were deleted unread are reported`() {

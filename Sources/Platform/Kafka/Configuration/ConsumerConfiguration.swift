@@ -76,6 +76,12 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// Validates each property with the library, without creating a client.
     /// - Throws: `configuration` that names the first rejected property.
     package func check() throws(KafkaError) { try ClientSettings.check(librdkafka(.running)) }
+
+    /// True if a commit during a rebalance costs the member its partitions: see `firstWithCooperativeCommits`.
+    package func losesPartitionsByCommits(with version: LibraryVersion) -> Bool {
+        let assignor = properties["partition.assignment.strategy"] ?? ""
+        return version < .firstWithCooperativeCommits && assignor.contains("cooperative")
+    }
 }
 
 // MARK: - The group's protocol

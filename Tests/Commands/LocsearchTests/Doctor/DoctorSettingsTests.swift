@@ -81,6 +81,15 @@ struct DoctorSettingsTests {
         DoctorFixture.expect(await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart), finds: wrong)
     }
 
+    @Test(.enabled(if: LibraryVersion.running < LibraryVersion(2, 10), "this librdkafka can do it"))
+    func `An assignor that loses partitions with the library is reported`() async {
+        let settings = ["kafka.properties": "partition.assignment.strategy=cooperative-sticky"]
+        let report = await DoctorFixture.report(settings, checks: DoctorChecks.ofStart)
+        let warnings = report.findings.filter { $0.state == .warning && $0.check == "library" }
+        #expect(warnings.map { $0.text.contains("costs a worker its partitions") } == [true])
+        #expect(warnings.first?.cure?.contains("librdkafka 2.10 or newer") == true)
+    }
+
     @Test func `Google's terms are reported to users of its keys`() async {
         let key = ["googlePlaces.apiKey": "a-good-key-4711"]
         func findings(_ settings: [String: String]) async -> [Finding] {

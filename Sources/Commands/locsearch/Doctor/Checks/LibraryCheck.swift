@@ -18,6 +18,13 @@ struct LibraryCheck: DoctorCheck {
                 failed($0, cure: "correct the setting, or remove it", code: Failure.configuration)
             }
         }
+        guard !consumer.losesPartitionsByCommits(with: .running) else {
+            return [
+                warning(
+                    "\(versions): with cooperative-sticky, a commit in a rebalance costs a worker its partitions",
+                    cure: "use librdkafka 2.10 or newer, or remove partition.assignment.strategy")
+            ]
+        }
         return [ok("\(versions): accepts all properties")]
     }
 }
