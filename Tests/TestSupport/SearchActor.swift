@@ -40,12 +40,13 @@ public actor SearchActor {
     /// Begins a search, and runs the jobs that are ready.
     public nonisolated func begin(
         _ request: SearchRequest, at candidates: [any PlaceService], before deadline: Deadline,
-        lifetime: RequestLifetime? = nil, context: RequestContext? = nil
+        lastCall: Instant? = nil, expiry: Instant? = nil, context: RequestContext? = nil
     ) -> BegunSearch {
         let report = Report()
+        let deadlines = RequestDeadlines(deadline, lastCall: lastCall, expiry: expiry)
         let number = assumeIsolated { actor in
             let search = ProviderSearch(
-                request, at: candidates, by: actor.worker, before: deadline, lifetime: lifetime, context: context,
+                request, at: candidates, by: actor.worker, before: deadlines, context: context,
                 then: { search in report.value.withLock { $0 = SearchReport(of: search) } })
             actor.searches.append(search)
             VirtualTime.$current.withValue(time) { search.begin() }

@@ -11,19 +11,18 @@ public protocol SearchExecutor: AnyObject {
     func cancel(_ search: ProviderSearch)
 }
 
-/// The times after which a request is useless, whatever it waits for.
-///
-/// A deadline limits how long a request may be processed, and `whenOpen=hold` extends it by the parked time. These times
-/// are never extended.
-public struct RequestLifetime: Sendable, Hashable {
-    /// The request's first call and each retry begin before this time: `worker.maxAge` and `expirytime`.
-    public var lastCall: Instant
-    /// The end of every call: `expirytime`. `nil` if the request has none.
+/// The times that end the work for a request.
+public struct RequestDeadlines: Sendable, Hashable {
+    /// The end of the search. `whenOpen=hold` extends it by the time for which the search is parked.
+    public var search: Deadline
+    /// The request's first call and each retry begin before this time: `worker.maxAge` and `expirytime`. Never extended;
+    /// `nil` if only `search` counts.
+    public var lastCall: Instant?
+    /// The end of every call: `expirytime`. Never extended; `nil` if the request has none.
     public var expiry: Instant?
 
-    public init(lastCall: Instant, expiry: Instant? = nil) {
-        self.lastCall = lastCall
-        self.expiry = expiry
+    public init(_ search: Deadline, lastCall: Instant? = nil, expiry: Instant? = nil) {
+        (self.search, self.lastCall, self.expiry) = (search, lastCall, expiry)
     }
 }
 
@@ -45,10 +44,7 @@ public final class ProviderSearch {
     public let request: SearchRequest
     /// At least one provider, best first. The next one is tried if one fails temporarily.
     public let candidates: [any PlaceService]
-    /// The request's deadline, extended by the time for which the search was parked.
-    public private(set) var deadline: Deadline
-    /// The times after which the request is useless; `nil` if only its deadline counts.
-    let lifetime: RequestLifetime?
+    private var deadlines: RequestDeadlines
     /// Records the calls for the request; `nil` if none are recorded.
     public let context: RequestContext?
     private let completion: (ProviderSearch) -> Void
@@ -68,11 +64,11 @@ public final class ProviderSearch {
     /// - Parameter completion: called once, when the search has its result.
     public init(
         _ request: SearchRequest, at candidates: [any PlaceService], by worker: any SearchExecutor,
-        before deadline: Deadline, lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
+        before deadlines: RequestDeadlines, context: RequestContext? = nil,
         then completion: @escaping (ProviderSearch) -> Void
     ) {
         (self.request, self.candidates, self.worker) = (request, candidates, worker)
-        (self.deadline, self.lifetime, self.context, self.completion) = (deadline, lifetime, context, completion)
+        (self.deadlines, self.context, self.completion) = (deadlines, context, completion)
     }
 
     @inlinable
@@ -110,8 +106,11 @@ public final class ProviderSearch {
     /// The class and tenant under which the request's calls wait.
     var flow: Flow { context?.flow ?? .standard }
 
+    /// The request's deadline, extended by the time for which the search was parked.
+    var deadline: Deadline { deadlines.search }
+
     /// The latest start of a call for the request; `nil` if only its deadline counts.
-    var lastCall: Instant? { lifetime?.lastCall }
+    var lastCall: Instant? { deadlines.lastCall }
 
     /// Returns whether it is too late to begin a call for the request.
     func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
@@ -125,6 +124,6 @@ public final class ProviderSearch {
     /// Extends the deadline by the time for which the search was parked, but not beyond the request's expiry.
     func extendDeadline(by parked: Duration) {
         let extended = deadline.instant + parked
-        deadline = Deadline(lifetime?.expiry.map { min($0, extended) } ?? extended)
+        deadlines.search = Deadline(deadlines.expiry.map { min($0, extended) } ?? extended)
     }
 }

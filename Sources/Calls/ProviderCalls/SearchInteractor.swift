@@ -1,4 +1,3 @@
-public import Basics
 public import LocationSearch
 
 /// The use case: chooses the candidate providers of a request, and makes its search. Later, it makes the outcome from the
@@ -27,20 +26,17 @@ public struct SearchInteractor {
     /// - Parameters:
     ///   - request: a validated request.
     ///   - candidates: the result of `candidates(for:)`, if the request has waited; empty: they are chosen now.
-    ///   - lifetime: the times after which the request is useless; `nil` if only the deadline counts.
     ///   - context: records the calls for the request.
     ///   - completion: called once with the result, possibly before `begin` returns.
     /// - Throws: the reason why no provider can serve the request.
     public func search(
-        for request: SearchRequest, at candidates: [any PlaceService] = [], before deadline: Deadline,
-        lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
-        then completion: @escaping (ProviderSearch) -> Void
+        for request: SearchRequest, at candidates: [any PlaceService] = [], before deadlines: RequestDeadlines,
+        context: RequestContext? = nil, then completion: @escaping (ProviderSearch) -> Void
     ) throws(SearchError) -> ProviderSearch {
         let addressed = try request.addressedToProviders()
         let services = candidates.isEmpty ? try selection.candidates(for: addressed) : candidates
         return ProviderSearch(
-            addressed, at: services, by: worker, before: deadline, lifetime: lifetime, context: context,
-            then: completion)
+            addressed, at: services, by: worker, before: deadlines, context: context, then: completion)
     }
 
     /// Makes the outcome of a request from its search, which has ended.

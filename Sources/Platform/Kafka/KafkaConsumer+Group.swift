@@ -30,12 +30,7 @@ extension KafkaConsumer {
         /// True until librdkafka has received the answer to an assignment.
         var isAssigning = false
         var startSearch = StartSearch()
-        /// Decides how reading continues after offset resets; `nil` while there are none.
-        var resetLookup: Task<Void, Never>?
-        /// The resets not yet reported.
-        var resets: [OffsetResets.Reset] = []
-        /// The earliest time of the next report of resets; `nil` until a report has failed.
-        var nextResetReport: Instant?
+        var resets = Resets()
         /// Answers the last rebalance. The client may not be destroyed before this task has ended.
         var answer: Task<Void, Never>?
     }
@@ -48,6 +43,16 @@ extension KafkaConsumer {
         var next: Instant?
         /// When to look up the partitions' end offsets again; `nil` before the first lookup.
         var nextOfEnds: Instant?
+    }
+
+    /// The handling of offset resets.
+    struct Resets {
+        /// Decides how reading continues; `nil` while there are none.
+        var task: Task<Void, Never>?
+        /// The resets not yet reported.
+        var unreported: [OffsetResets.Reset] = []
+        /// The earliest time of the next report; `nil` until one has failed.
+        var nextReport: Instant?
     }
 
     /// The lookup of pending start offsets.

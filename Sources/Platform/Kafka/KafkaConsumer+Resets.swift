@@ -8,15 +8,15 @@ extension KafkaConsumer {
     /// does not answer for some of them, a call at least 2 s later retries.
     func lookAtResets() {
         // Partitions of other topics are not read.
-        group.resets += client.offsetResets.takeAll().filter { group.topics.contains($0.partition.topic) }
+        group.resets.unreported += client.offsetResets.takeAll().filter { group.topics.contains($0.partition.topic) }
         let goneBack = partitions.inOrder.filter { $0.rewound != nil && !$0.isPaused && $0.isReadable }.map(\.partition)
-        let isReportDue = !group.resets.isEmpty && (group.nextResetReport.map { $0 <= loop.now } ?? true)
-        guard isReportDue || !goneBack.isEmpty, group.resetLookup == nil, !isClosed else { return }
+        let isReportDue = !group.resets.unreported.isEmpty && (group.resets.nextReport.map { $0 <= loop.now } ?? true)
+        guard isReportDue || !goneBack.isEmpty, group.resets.task == nil, !isClosed else { return }
 
-        group.resetLookup = Task {
+        group.resets.task = Task {
             for partition in goneBack { await decide(about: partition) }
             if isReportDue { await reportPendingResets() }
-            group.resetLookup = nil
+            group.resets.task = nil
         }
     }
 
@@ -63,16 +63,16 @@ extension KafkaConsumer {
 
     private func reportPendingResets() async {
         // Each topic is queried separately, so that an inaccessible topic does not delay the reports of the others.
-        let topics = Dictionary(grouping: group.resets, by: \.partition.topic)
-        group.resets = []
+        let topics = Dictionary(grouping: group.resets.unreported, by: \.partition.topic)
+        group.resets.unreported = []
         var failed: [OffsetResets.Reset] = []
         for resets in topics.values {
             if await !report(resets) { failed += resets }
         }
 
         guard !failed.isEmpty else { return }
-        group.resets = failed + group.resets
-        group.nextResetReport = loop.now + .seconds(2)
+        group.resets.unreported = failed + group.resets.unreported
+        group.resets.nextReport = loop.now + .seconds(2)
     }
 
     /// Reports the resets of one topic.

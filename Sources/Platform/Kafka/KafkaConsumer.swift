@@ -136,14 +136,13 @@ public actor KafkaConsumer: ReadinessHandler {
         var ended: Task<Void, Never>?
         // Events are served in the meantime, so one rebalance may follow another.
         while group.answer != ended || group.offsetLookup.task != nil || group.startSearch.task != nil
-            || group.resetLookup != nil
-            || brokers.isProbing
+            || group.resets.task != nil || brokers.isProbing
         {
             ended = group.answer
             await ended?.value
             await group.offsetLookup.task?.value
             await group.startSearch.task?.value
-            await group.resetLookup?.value
+            await group.resets.task?.value
             if brokers.isProbing { await loop.pause(.milliseconds(5)) }
         }
     }

@@ -18,7 +18,6 @@ extension WorkerLane {
                 take(records.prefix(room))
                 records = records.dropFirst(room)
             }
-            if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
         }
     }
 
@@ -95,7 +94,6 @@ extension WorkerLane {
             let arrival = RecordArrival(instant: loop.now, time: loop.wallNow)
             return begin(record, of: partition, at: arrival, permission: permission)
         }
-        if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
     }
 
     /// Waits until a kept record may begin.

@@ -93,9 +93,7 @@ extension WorkerLane: RebalanceListener {
     }
 
     package func passed(_ offsets: Range<Int64>, of partition: AssignedPartition) async {
-        guard let owned = partitions[partition.id], owned.id == partition else { return }
-        owned.commits.tracker.noteGap(offsets)
-        delivery.transactions?.commitPassedOver()
+        partitions.noteGap(offsets, of: partition)
     }
 
     package func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {

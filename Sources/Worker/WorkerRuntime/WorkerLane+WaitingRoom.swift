@@ -24,7 +24,6 @@ extension WorkerLane {
             guard await waitUntilRequestsMayBegin() else { return }
 
             take(records)
-            if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
         }
     }
 

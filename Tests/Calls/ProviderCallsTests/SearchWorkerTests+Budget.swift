@@ -112,9 +112,9 @@ extension SearchWorkerTests {
         let worker = budgeted(1) { $0.whenOpen = .hold }.worker
         #expect(try code(begin(worker, [service]).finish()) == nil)
 
-        let lifetime = RequestLifetime(lastCall: time.now + .seconds(120))
+        let lastCall = time.now + .seconds(120)
         let over = (0..<4).map { number in
-            begin(worker, [service], request("over \(number)"), lifetime: lifetime)
+            begin(worker, [service], request("over \(number)"), lastCall: lastCall)
         }
         // Another keyword, so that it shares no call with them.
         let lasting = begin(worker, [service], request("lasting", keyword: "udon"))

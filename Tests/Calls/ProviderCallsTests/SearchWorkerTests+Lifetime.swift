@@ -28,7 +28,7 @@ extension SearchWorkerTests {
         let worker = try shutWorker(service)
         let start = time.now
 
-        let report = try begin(worker, [service], lifetime: RequestLifetime(lastCall: start + .seconds(4))).finish()
+        let report = try begin(worker, [service], lastCall: start + .seconds(4)).finish()
         #expect(code(report) == .expired)
         #expect(report.attempts == 0)
         #expect(start.duration(to: time.now) < .seconds(5))
@@ -41,8 +41,8 @@ extension SearchWorkerTests {
         let service = ScriptedService { $0 == 1 ? .failure(Self.refusedKey) : .success(Self.found) }
         let worker = try shutWorker(service)
 
-        let lifetime = RequestLifetime(lastCall: time.now + .seconds(400))
-        let search = begin(worker, [service], lifetime: lifetime)
+        let lastCall = time.now + .seconds(400)
+        let search = begin(worker, [service], lastCall: lastCall)
         #expect(worker.statuses.first?.held == 1)
         time.run(for: .seconds(300))
         #expect(try code(search.finish(within: .zero)) == nil)
@@ -56,8 +56,7 @@ extension SearchWorkerTests {
         let worker = worker { $0.whenOpen = .hold }
         try ask(worker, [service])
 
-        let lifetime = RequestLifetime(lastCall: expiry, expiry: expiry)
-        let search = begin(worker, [service], lifetime: lifetime)
+        let search = begin(worker, [service], lastCall: expiry, expiry: expiry)
         #expect(worker.statuses.first?.held == 1)
         time.run(for: .seconds(300))
         #expect(try code(search.finish(within: .zero)) == nil)
@@ -73,8 +72,8 @@ extension SearchWorkerTests {
         #expect(try code(ask(worker, [service], request("first"))) == nil)
 
         // The token comes after two seconds: before the deadline, and too late for the lifetime.
-        let lifetime = RequestLifetime(lastCall: time.now + .seconds(1))
-        let report = try begin(worker, [service], request("second"), lifetime: lifetime).finish()
+        let lastCall = time.now + .seconds(1)
+        let report = try begin(worker, [service], request("second"), lastCall: lastCall).finish()
         #expect(code(report) == .rateLimited)
         #expect(service.calls == 1)
     }
@@ -84,9 +83,9 @@ extension SearchWorkerTests {
             time.freeze(for: .seconds(1))
             return .failure(Self.failed)
         }
-        let lifetime = RequestLifetime(lastCall: time.now + .milliseconds(500))
+        let lastCall = time.now + .milliseconds(500)
         let worker = worker()
-        let report = try begin(worker, [service], lifetime: lifetime).finish()
+        let report = try begin(worker, [service], lastCall: lastCall).finish()
         #expect(code(report) == .upstreamUnavailable)
         #expect(service.calls == 1)
     }
@@ -98,8 +97,8 @@ extension SearchWorkerTests {
             return .failure(Self.failed)
         }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
-        let lifetime = RequestLifetime(lastCall: time.now + .milliseconds(500))
-        let report = try ask(worker { $0.retry.maxAttempts = 1 }, [failing, other], lifetime: lifetime)
+        let lastCall = time.now + .milliseconds(500)
+        let report = try ask(worker { $0.retry.maxAttempts = 1 }, [failing, other], lastCall: lastCall)
         #expect(code(report) == .expired)
         #expect(report.attempts == 1)
         #expect(other.calls == 0)

@@ -47,20 +47,22 @@ struct SearchWorkerTests {
     /// Begins a search.
     func begin(
         _ worker: SearchActor, _ services: [any PlaceService], _ request: SearchRequest? = nil,
-        within timeout: Duration = .seconds(5), lifetime: RequestLifetime? = nil, context: RequestContext? = nil
+        within timeout: Duration = .seconds(5), lastCall: Instant? = nil, expiry: Instant? = nil,
+        context: RequestContext? = nil
     ) -> BegunSearch {
         worker.begin(
-            request ?? self.request(), at: services, before: Deadline(time.now + timeout), lifetime: lifetime,
-            context: context)
+            request ?? self.request(), at: services, before: Deadline(time.now + timeout), lastCall: lastCall,
+            expiry: expiry, context: context)
     }
 
     /// Makes a search that ends without a wait.
     @discardableResult
     func ask(
         _ worker: SearchActor, _ services: [any PlaceService], _ request: SearchRequest? = nil,
-        within timeout: Duration = .seconds(5), lifetime: RequestLifetime? = nil, context: RequestContext? = nil
+        within timeout: Duration = .seconds(5), lastCall: Instant? = nil, expiry: Instant? = nil,
+        context: RequestContext? = nil
     ) throws -> SearchReport {
-        try begin(worker, services, request, within: timeout, lifetime: lifetime, context: context)
+        try begin(worker, services, request, within: timeout, lastCall: lastCall, expiry: expiry, context: context)
             .finish(within: .zero)
     }
 

@@ -79,9 +79,10 @@ struct SingleFlightTests {
             var request = SearchRequest(requestID: "r", keyword: key)
             request.options = options
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
-            let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
+            let deadlines = RequestDeadlines(
+                Deadline(time.now + patience), lastCall: usefulFor.map { time.now + $0 })
             let search = ProviderSearch(
-                request, at: [service], by: worker, before: Deadline(time.now + patience), lifetime: lifetime,
+                request, at: [service], by: worker, before: deadlines,
                 context: context ?? self.context, then: { _ in })
             search.takeCandidate(at: time.now)
             members[name] = search

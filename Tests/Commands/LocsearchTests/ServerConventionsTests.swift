@@ -85,7 +85,12 @@ struct ServerConventionsTests {
 
         for signal in row.sent { server.program.signal(signal) }
         if let code = row.code {
-            try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
+            do {
+                try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
+            } catch {
+                Issue.record("the worker goes on: \(server.program.error)")
+                throw error
+            }
             #expect(server.program.code == code, "\(server.program.error)")
             if code == 0 { #expect(server.program.error.contains("worker ends")) }
         } else {

@@ -138,7 +138,7 @@ final class ProviderCaller {
         }
         let inFlight =
             if let trace = call.search.context?.trace {
-                trace.begin(call, isCancelled: { unsafe begun.isCancelled }, then: end)
+                call.begin(in: trace, then: end)
             } else {
                 call.begin(then: end)
             }

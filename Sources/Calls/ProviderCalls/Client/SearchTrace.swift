@@ -1,6 +1,4 @@
-import Basics
 public import LocationSearch
-import Resilience
 public import Tracing
 
 /// The trace of one search, in which each call to a provider is a span. Safe to use from any thread.
@@ -14,26 +12,16 @@ public final class SearchTrace: Sendable {
         self.context = context
     }
 
-    /// Begins an HTTP call within a span, which is `CallSpan.current` while it begins.
-    /// - Parameter isCancelled: asked at the end of the call.
-    func begin(
-        _ call: SharedCall, isCancelled: @escaping @Sendable () -> Bool, then end: @escaping ProviderCompletion
-    ) -> (any Cancellable)? {
-        let provider = call.service.id.rawValue
-        let span = tracer.startSpan(provider, context: context, ofKind: .client)
+    /// Begins the span of an HTTP call.
+    /// - Parameter number: the number of the call among those for the search, from 1.
+    func beginCall(_ number: Int, to provider: ProviderID, of requestID: String) -> any Span {
+        let span = tracer.startSpan(provider.rawValue, context: context, ofKind: .client)
         span.updateAttributes { attributes in
-            attributes["locsearch.request.id"] = call.search.request.requestID
-            attributes["locsearch.provider"] = provider
-            attributes["locsearch.call.number"] = call.cost.attempts
+            attributes["locsearch.request.id"] = requestID
+            attributes["locsearch.provider"] = provider.rawValue
+            attributes["locsearch.call.number"] = number
         }
-
-        return CallSpan.$current.withValue(span) {
-            call.begin { result in
-                if case .failure(let error) = result { span.note(error, isCancelled: isCancelled()) }
-                span.end()
-                end(result)
-            }
-        }
+        return span
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Basics
 internal import LocationSearch
 import Resilience
+import Tracing
 
 /// The calls to one provider that serve equal searches: one HTTP call, its retries and its follow-up calls.
 final class SharedCall {
@@ -55,6 +56,13 @@ final class SharedCall {
         func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
     }
 
+    enum State {
+        case inFlight
+        /// All members left before the call had its result.
+        case cancelled
+        case ended
+    }
+
     struct Failures {
         /// The number of failed HTTP calls that count against `maxAttempts`.
         var count = 0
@@ -73,10 +81,7 @@ final class SharedCall {
     var members: [ProviderSearch] = []
     /// The number of members that have not left.
     var present = 0
-    /// False once the call has its result.
-    var isInFlight = true
-    /// True once it was cancelled, because all members have left.
-    var isCancelled = false
+    var state = State.inFlight
     /// The cost of the HTTP calls so far.
     var cost = CallCost()
     /// `nil` before the end.
@@ -100,6 +105,8 @@ final class SharedCall {
         deadline = search.deadline
         attempt = Attempt(before: search.deadline, at: search.membership.start)
     }
+
+    var isCancelled: Bool { state == .cancelled }
 
     /// False once all members have left: no further HTTP call may begin.
     var isWanted: Bool { present > 0 }
@@ -125,6 +132,21 @@ final class SharedCall {
     @inline(never)
     func begin(then completion: @escaping ProviderCompletion) -> (any Cancellable)? {
         service.begin(search.request, followUp: followUp, before: attempt.deadline, then: completion)
+    }
+
+    /// Begins the HTTP call within a span of a trace. The span is `CallSpan.current` meanwhile.
+    @inline(never)
+    func begin(in trace: SearchTrace, then completion: @escaping ProviderCompletion) -> (any Cancellable)? {
+        let span = trace.beginCall(cost.attempts, to: service.id, of: search.request.requestID)
+        // `nonisolated(unsafe)`: the service calls the closure on our loop.
+        nonisolated(unsafe) let call = self
+        return CallSpan.$current.withValue(span) {
+            begin { result in
+                if case .failure(let error) = result { unsafe span.note(error, isCancelled: call.isCancelled) }
+                span.end()
+                completion(result)
+            }
+        }
     }
 }
 

@@ -108,8 +108,8 @@ final class SingleFlight {
 
     /// Cancels a call when its last member has left.
     private func endIfUnwanted(_ call: SharedCall) {
-        guard !call.isWanted, call.isInFlight, !call.isCancelled else { return }
-        call.isCancelled = true
+        guard !call.isWanted, call.state == .inFlight else { return }
+        call.state = .cancelled
 
         // A request that arrives now must not join a call that is being cancelled.
         forget(call)
@@ -122,7 +122,7 @@ final class SingleFlight {
 
     /// Ends a call that has its result, and reports it to its members.
     func finish(_ call: SharedCall) {
-        call.isInFlight = false
+        if call.state == .inFlight { call.state = .ended }
         forget(call)
         for member in call.members where member.membership.call === call {
             member.membership.leave()

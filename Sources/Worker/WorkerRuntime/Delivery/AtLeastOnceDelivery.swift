@@ -90,8 +90,7 @@ final class AtLeastOnceDelivery: OutcomePublisher {
 
     /// Publishes the outcome. From now on, a revocation no longer abandons its request.
     func deliver(_ request: RequestInProgress) {
-        request.beginDelivery()
-        gate.outcomeHandedOver(bytes: request.unconfirmedBytes)
+        gate.outcomeHandedOver(bytes: request.beginDelivery())
         if !handOverAtOnce(request) { wait(WaitingOutcome(request: request)) }
     }
 
@@ -125,7 +124,7 @@ final class AtLeastOnceDelivery: OutcomePublisher {
     private func finish(_ request: RequestInProgress, isDelivered: Bool) {
         request.leaveOrder()
         singles.finish(request)
-        gate.outcomeConfirmed(bytes: request.unconfirmedBytes)
+        gate.outcomeConfirmed(bytes: request.unconfirmedBytes ?? 0)
         partitions.finish(request, isDelivered: isDelivered)
     }
 

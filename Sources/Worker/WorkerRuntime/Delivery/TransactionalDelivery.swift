@@ -35,8 +35,6 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
     private var loopWait = LoopWait()
-    /// The next pass for a topic that refuses records, while nothing else can be published.
-    private var retryTimer: TimerID?
     /// True once no further transaction begins.
     private var hasEnded = false
 
@@ -45,6 +43,8 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         var isDue = false
         var condition = Condition()
         var pause = TransactionPause()
+        /// The next pass for a topic that refuses records, while nothing else can be published.
+        var retryTimer: TimerID?
     }
 
     init(
@@ -58,6 +58,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
         offsets = TransactionOffsets(of: partitions, ready: ready, source: source, loop: loop)
         health = TransactionHealth(loop: loop, log: log)
+        partitions.onPassedOver = { [unowned self] in wake() }
     }
 
     var acceptsRequests: Bool { health.problem == nil && !backoff.blockOutcomes }
@@ -120,11 +121,11 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
 
     /// Adds the outcome to those that wait for a transaction, which finishes the request.
     func deliver(_ request: RequestInProgress) {
-        request.beginDelivery()
+        let bytes = request.beginDelivery()
         request.leaveOrder()
         guard partitions.contains(request.partition) else { return partitions.finish(request, isDelivered: false) }
 
-        gate.outcomeHandedOver(bytes: request.unconfirmedBytes)
+        gate.outcomeHandedOver(bytes: bytes)
         ready.add(request)
         request.partition.commits.tracker.markReady(request.slot)
         let limit = partitions.metadataLimit
@@ -143,7 +144,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
 
     /// Finishes the request of an outcome that has left `ready`.
     func settle(_ entry: ReadyOutcomes.Entry, isDelivered: Bool) {
-        gate.outcomeConfirmed(bytes: entry.request.unconfirmedBytes)
+        gate.outcomeConfirmed(bytes: entry.request.unconfirmedBytes ?? 0)
         partitions.finish(entry.request, isDelivered: isDelivered)
     }
 
@@ -172,9 +173,6 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     func waitUntilArrived(of revoked: [AssignedPartition]) async {
         await offsets.waitUntilArrived(of: Set(revoked.map(\.id)))
     }
-
-    /// Requests an early commit of offsets that this lane has skipped, although no outcome follows them.
-    func commitPassedOver() { wake() }
 
     private func wake() {
         loopWait.isDue = true
@@ -248,9 +246,9 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         health.noteNothingIsLeft()
         backoff.forget { !ready.isRefused(by: $0) }
         if wasBlocked { gate.wake() }
-        guard !backoff.isEmpty, retryTimer == nil, !phase.isOver(at: loop.now) else { return }
-        retryTimer = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in
-            self?.retryTimer = nil
+        guard !backoff.isEmpty, loopWait.retryTimer == nil, !phase.isOver(at: loop.now) else { return }
+        loopWait.retryTimer = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in
+            self?.loopWait.retryTimer = nil
             self?.wake()
         }
     }

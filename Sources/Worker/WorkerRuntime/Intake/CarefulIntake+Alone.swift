@@ -110,13 +110,13 @@ extension CarefulIntake {
         let end = start + min(partition.commits.watch.careLeft, Self.timeToGetQuiet)
 
         while !exclusiveLock.take(for: lane) {
-            guard loop.now < end, !partitions.isDraining else { return false }
+            guard loop.now < end, partitions.stage == .running else { return false }
             await loop.pause(Self.pause)
         }
 
         guard await partitions.waitUntilQuiet(atMost: loop.now.duration(to: end)) else { return false }
         while await !exclusiveLock.isQuiet(besides: lane) {
-            guard loop.now < end, !partitions.isDraining else { return false }
+            guard loop.now < end, partitions.stage == .running else { return false }
             await loop.pause(Self.pause)
         }
         return true

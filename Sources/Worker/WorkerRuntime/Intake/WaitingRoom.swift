@@ -93,7 +93,7 @@ final class WaitingRoom {
         }
         // A decoded request keeps the key and the texts of its value.
         let bytes =
-            Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.bodySize)
+            Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.taken.bodySize)
             + (timer == nil ? 0 : Self.bytesOfTimer) + (isOnlyOfFlow ? Self.bytesOfLine : 0)
 
         request.wait.place = WaitingPlace(

@@ -14,19 +14,20 @@ extension PartitionTable {
     /// Waits until nothing is in progress.
     /// - Returns: `false` if that took longer than `bound`.
     func waitUntilQuiet(atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { !isDraining && !isQuiet } && isQuiet
+        await wait(on: \.endOfWork, before: loop.now + bound) { stage == .running && !isQuiet } && isQuiet
     }
 
     /// Waits until some requests have ended.
     /// - Returns: `false` if that took longer than `bound`.
     func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { !isDraining && requests.contains { $0.index != nil } }
-            && !requests.contains { $0.index != nil }
+        func haveEnded() -> Bool { requests.allSatisfy { $0.index == nil } }
+        return await wait(on: \.endOfWork, before: loop.now + bound) { stage == .running && !haveEnded() }
+            && haveEnded()
     }
 
     /// Ends the waits of records that run in isolation.
     func beginDrain() {
-        isDraining = true
+        if stage == .running { stage = .draining }
         endOfWork.broadcast()
     }
 
@@ -36,8 +37,10 @@ extension PartitionTable {
     ) async -> Bool {
         let timer = loop.schedule(at: end) { [weak self] in self?[keyPath: condition].broadcast() }
         defer { loop.cancel(timer) }
-        while !isAbandoned, loop.now < end, mustWait() {
-            await suspend(unless: isAbandoned || loop.now >= end || !mustWait()) { self[keyPath: condition].add($0) }
+        while stage != .abandoned, loop.now < end, mustWait() {
+            await suspend(unless: stage == .abandoned || loop.now >= end || !mustWait()) {
+                self[keyPath: condition].add($0)
+            }
         }
         return !mustWait()
     }

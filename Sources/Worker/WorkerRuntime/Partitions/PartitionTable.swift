@@ -21,13 +21,14 @@ final class PartitionTable {
     private var partitions: [TopicPartition: OwnedPartition] = [:]
     var endOfWork = Condition()
     var commitOfNotes = Condition()
-    /// True after a fatal failure: no wait continues.
-    private(set) var isAbandoned = false
-    /// True once the lane drains or has failed: no record waits for isolation any more.
-    var isDraining = false
-    private var hasPassedOver = false
+    var stage = Stage.running
+    /// Called for an offset to commit that no outcome of this lane follows.
+    var onPassedOver: () -> Void = {}
     /// Called when a partition may hold back fewer requests.
     var onRelease: ((OwnedPartition) -> Void)?
+
+    /// While the lane drains, no record waits for isolation. After a fatal failure, no wait continues.
+    enum Stage { case running, draining, abandoned }
 
     /// The settings of every request.
     private struct StandardRequest {
@@ -211,7 +212,10 @@ final class PartitionTable {
     ) -> RequestInProgress? {
         let beginning = partition.commits.tracker.begin(record.offset)
         guard case .run(let slot) = beginning else {
-            if beginning == .wasDone { notePassedOver() }
+            if beginning == .wasDone {
+                meters.kafka.countPassedOver()
+                onPassedOver()
+            }
             return nil
         }
 
@@ -231,15 +235,11 @@ final class PartitionTable {
         meters.requests.countTaken(after: request.taken.topicWait)
     }
 
-    private func notePassedOver() {
-        hasPassedOver = true
-        meters.kafka.countPassedOver()
-    }
-
-    /// Returns whether records were skipped since the last call.
-    func takeHasPassedOver() -> Bool {
-        defer { hasPassedOver = false }
-        return hasPassedOver
+    /// Records a gap between the last read record and the end of a partition.
+    func noteGap(_ offsets: Range<Int64>, of assigned: AssignedPartition) {
+        guard let partition = partitions[assigned.id], partition.id == assigned else { return }
+        partition.commits.tracker.noteGap(offsets)
+        onPassedOver()
     }
 
     /// Ends a request. It counts as done only if it was delivered and its partition is still assigned.
@@ -291,7 +291,7 @@ final class PartitionTable {
 
     /// Ends every request that is not being delivered, and all waits for requests to end.
     func abandonAll() {
-        (isAbandoned, isDraining) = (true, true)
+        stage = .abandoned
         for partition in partitions.values { partition.giveUp() }
         endOfWork.broadcast()
         commitOfNotes.broadcast()

@@ -9,8 +9,6 @@ internal import Resilience
 final class RequestInProgress {
     /// The record, without value and headers after decoding: see `keep`.
     private(set) var record: ConsumerRecord
-    /// The size of the record's value in bytes.
-    let bodySize: Int
     let taken: Taken
     let partition: OwnedPartition
     /// The request's entry in the partition's `OffsetTracker`.
@@ -34,10 +32,9 @@ final class RequestInProgress {
     var isSetAside: Bool { permission == .isSetAside }
     /// The records to publish for the request; empty before its end.
     var outcome = Outcome()
-    /// True once the delivery has the outcome.
-    private(set) var isDelivering = false
-    /// The size of the outcome when the delivery got it. The intake counts this size until the outcome is confirmed.
-    private(set) var unconfirmedBytes = 0
+    /// The size of the outcome when the delivery got it, which the intake counts until the outcome is confirmed; `nil`
+    /// before.
+    private(set) var unconfirmedBytes: Int?
 
     /// The facts about a request that are known once its record is taken.
     struct Taken {
@@ -46,6 +43,8 @@ final class RequestInProgress {
         let flow: Flow
         /// The time that the record had waited in its topic by then; `nil` if its timestamp is unknown.
         let topicWait: Duration?
+        /// The size of the record's value in bytes.
+        let bodySize: Int
     }
 
     /// The wait of a request in `WaitingRoom`, before it begins.
@@ -82,13 +81,16 @@ final class RequestInProgress {
         keepsSteps: Bool = false
     ) {
         self.record = record
-        bodySize = record.value?.count ?? 0
-        taken = Taken(at: arrival.instant, flow: flow, topicWait: arrival.wait(of: record))
+        taken = Taken(
+            at: arrival.instant, flow: flow, topicWait: arrival.wait(of: record), bodySize: record.value?.count ?? 0)
         context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
         (self.partition, self.slot, self.orderPosition) = (partition, slot, orderPosition)
     }
 
     var offset: Int64 { record.offset }
+
+    /// True once the delivery has the outcome.
+    var isDelivering: Bool { unconfirmedBytes != nil }
 
     var flow: Flow { taken.flow }
 
@@ -125,7 +127,14 @@ final class RequestInProgress {
         search.running?.cancel()
     }
 
-    func beginDelivery() { (isDelivering, unconfirmedBytes) = (true, outcome.bytes) }
+    /// Records that the delivery has the outcome.
+    /// - Returns: the size of the outcome in bytes.
+    @discardableResult
+    func beginDelivery() -> Int {
+        let bytes = outcome.bytes
+        unconfirmedBytes = bytes
+        return bytes
+    }
 
     /// Releases the next outcome of the same key or partition. A second call changes nothing.
     func leaveOrder() { orderPosition?.leave() }

@@ -105,7 +105,7 @@ final class RequestRunner {
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
         request.trace = tracing?.begin(
-            envelope, requestID: requestID, bodySize: request.bodySize, topicWait: request.taken.topicWait)
+            envelope, requestID: requestID, bodySize: request.taken.bodySize, topicWait: request.taken.topicWait)
     }
 
     /// Logs, once per lane, that the requests topic holds a worker's outcomes.
@@ -169,10 +169,10 @@ final class RequestRunner {
     ) -> Bool {
         request.search.receivedAt = loop.wallNow
         do throws(SearchError) {
-            let time = try time(for: decoded, of: request)
+            let deadlines = try prepareSearch(for: decoded, of: request)
             let search = try interactor.search(
-                for: decoded.request, at: request.wait.takeCandidates(), before: time.deadline, lifetime: time.lifetime,
-                context: request.context, then: completion)
+                for: decoded.request, at: request.wait.takeCandidates(), before: deadlines, context: request.context,
+                then: completion)
             request.search.running = search
             search.begin()
             return true
@@ -189,24 +189,18 @@ final class RequestRunner {
     }
 
     /// Begins the search's span, and registers the search with its session.
-    /// - Returns: the deadline of the request, and the time until which its result is useful.
     /// - Throws: the reason why the request is not run.
-    private func time(
+    private func prepareSearch(
         for decoded: DecodedRequest, of request: RequestInProgress
-    ) throws(SearchError) -> (deadline: Deadline, lifetime: RequestLifetime?) {
+    ) throws(SearchError) -> RequestDeadlines {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
-        let envelope = decoded.envelope
         if request.fate == .superseded { throw .superseded }
         if let refusal = request.wait.refusal { throw refusal }
-        let time = try timeLimits.time(
-            for: decoded.request, age: envelope.time.map { request.search.receivedAt.duration(since: $0) },
-            timeToExpiry: envelope.expiry.map { $0.duration(since: request.search.receivedAt) })
+        let deadlines = try deadlines(of: decoded, at: request.search.receivedAt)
         joinSession(request, as: decoded.request)
         // A newer search of the session may have begun earlier.
         if request.fate == .superseded { throw .superseded }
-
-        let now = loop.now
-        return (Deadline(now + time.time), time.lifetime(from: now))
+        return deadlines
     }
 
     /// Ends the search's registration with its session, and sets the outcome.
@@ -268,11 +262,15 @@ final class RequestRunner {
     /// Returns the time for which a request may wait before its call begins, by its expiry and its age; `nil` if it is
     /// unlimited.
     func timeToLastCall(_ decoded: DecodedRequest) -> Duration? {
-        let now = loop.wallNow
-        let time = try? timeLimits.time(
-            for: decoded.request, age: decoded.envelope.time.map { now.duration(since: $0) },
-            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: now) })
-        return time.map(\.timeToLastCall) ?? .zero
+        guard let deadlines = try? deadlines(of: decoded, at: loop.wallNow) else { return .zero }
+        return deadlines.lastCall.map { loop.now.duration(to: $0) }
+    }
+
+    /// - Parameter time: the present.
+    private func deadlines(of decoded: DecodedRequest, at time: WallTime) throws(SearchError) -> RequestDeadlines {
+        try timeLimits.deadlines(
+            of: decoded.request, age: decoded.envelope.time.map { time.duration(since: $0) },
+            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: time) }, at: loop.now)
     }
 
     private func leaveSession(_ sessionID: String?, _ request: RequestInProgress) {

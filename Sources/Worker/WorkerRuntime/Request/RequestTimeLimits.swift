@@ -15,11 +15,14 @@ package struct RequestTimeLimits: Sendable, Hashable {
         (self.deadline, self.maxDeadline, self.maxAge) = (deadline, maxDeadline, maxAge)
     }
 
-    /// Returns the time that a request has from now on.
+    /// Returns the deadlines of a request.
     /// - Parameter age: the time since the request was made; `nil` if unknown.
     /// - Parameter timeToExpiry: the time until the request expires; `nil`: it does not expire.
+    /// - Parameter now: the time at which `age` and `timeToExpiry` were taken.
     /// - Throws: `expired` if no time is left.
-    func time(for request: SearchRequest, age: Duration?, timeToExpiry: Duration?) throws(SearchError) -> RequestTime {
+    func deadlines(
+        of request: SearchRequest, age: Duration?, timeToExpiry: Duration?, at now: Instant
+    ) throws(SearchError) -> RequestDeadlines {
         var time = min(request.timeout ?? deadline, maxDeadline)
         var timeToLastCall = timeToExpiry
 
@@ -32,24 +35,8 @@ package struct RequestTimeLimits: Sendable, Hashable {
         if let timeToExpiry { time = min(time, timeToExpiry) }
 
         guard time > .zero else { throw .timeIsOver }
-        return RequestTime(time: time, timeToLastCall: timeToLastCall, timeToExpiry: timeToExpiry)
-    }
-}
-
-/// The time limits of one request, from the call of `RequestTimeLimits.time` on.
-struct RequestTime: Sendable, Hashable {
-    /// The time for serving it, more than zero.
-    var time: Duration
-    /// The time after which no call for it may begin; `nil` if only `time` applies.
-    var timeToLastCall: Duration?
-    /// The time after which its result is useless; `nil` if only `time` applies.
-    var timeToExpiry: Duration?
-
-    /// Returns the times that limit how long the request may wait.
-    /// - Parameter now: the time of the call of `RequestTimeLimits.time`.
-    func lifetime(from now: Instant) -> RequestLifetime? {
-        guard let timeToLastCall else { return nil }
-        return RequestLifetime(lastCall: now + timeToLastCall, expiry: timeToExpiry.map { now + $0 })
+        return RequestDeadlines(
+            Deadline(now + time), lastCall: timeToLastCall.map { now + $0 }, expiry: timeToExpiry.map { now + $0 })
     }
 }
 
