@@ -43,7 +43,7 @@ final class FleetWorld {
     /// The revocations that members completed on request.
     var handovers: [Handover] = []
     /// The partitions that members lost without notice, with the time in seconds from the beginning.
-    var losses: [(partition: PartitionID, time: Double)] = []
+    var losses: [Double] = []
     var ownership = Ownership()
     /// The breakers of every process that was ever started, by process name.
     var breakers: [String: BreakerWatch] = [:]

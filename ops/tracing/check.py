@@ -328,7 +328,7 @@ def check_ratio_and_last_spans(harness: TracingHarness) -> None:
 
     sampled = len(attempts)
     assert abs(sampled - 0.3 * count) < 5 * (0.3 * 0.7 * count) ** 0.5, f"{sampled} of {count}"
-    # An export without an answer in time is sent again. A call that ended without an answer has a span, as its retry.
+    # An export without an answer in time is sent again. A call without an answer has a span, and so has its retry.
     spans = {span.id: span for span in harness.collector.spans[before:]}.values()
     assert {span.trace for span in spans} == attempts.keys()
     for trace, number in attempts.items():

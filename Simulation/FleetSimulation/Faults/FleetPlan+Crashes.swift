@@ -8,7 +8,7 @@ extension FleetPlan {
     mutating func makeCrashes(_ random: inout SeededGenerator) {
         guard random.chance(0.05) else { return }
         delivery = .atLeastOnce
-        isStatic = false
+        (isStatic, losesAssignmentByStaleCommits) = (false, false)
         (fateOfMessages, lostCommits) = (.perfect, 0)
         faults.removeAll { !$0.isGraceful }
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -25,7 +25,7 @@ extension FleetPlan {
     /// A call that a leaving member abandons is then made and paid for again, which the judge sees.
     mutating func makeDeploysUnderLoad(_ random: inout SeededGenerator) {
         guard random.chance(0.03), fullLoad == nil else { return }
-        isStatic = false
+        (isStatic, losesAssignmentByStaleCommits) = (false, false)
         (fateOfMessages, lostCommits, failures, latency) = (.perfect, 0, 0, 0.3...0.9)
         (rateLimit, callsPerDay, quota, secondProvider) = (nil, nil, nil, nil)
         settings.attemptTimeout = nil
@@ -60,6 +60,7 @@ extension FleetPlan {
             }
         }
         return delivery == .atLeastOnce && areCrashes && fateOfMessages.isPerfect && !isStatic
+            && !losesAssignmentByStaleCommits
     }
 
     /// True if a request may outlast the grace of a leaving member.

@@ -56,6 +56,7 @@ extension FleetPlan {
         (faults, fateOfMessages, lostCommits) = ([], .perfect, 0)
         (failures, latency, quota, secondProvider) = (0, 0.02...0.3, nil, nil)
         (rateLimit, callsPerDay) = (nil, nil)
+        losesAssignmentByStaleCommits = false
         settings.attemptTimeout = nil
         settings.deadline = max(settings.deadline, 2)
         for index in requests.indices { requests[index].provider = "hotpepper" }

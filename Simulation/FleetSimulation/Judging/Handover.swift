@@ -22,7 +22,7 @@ struct Handover {
 extension FleetWorld {
     func noteLoss(of partitions: [AssignedPartition]) {
         let time = beginning.duration(to: simulation.now) / .seconds(1)
-        losses += partitions.map { (PartitionID($0.id.topic, $0.id.partition), time) }
+        if !partitions.isEmpty { losses.append(time) }
     }
 
     func noteHandover(of partitions: [AssignedPartition], by name: String, lasting: Duration, formingBefore: Duration?)

@@ -16,7 +16,7 @@ extension Judge {
         guard measured.upperBound - start >= FullLoad.leastMeasured else { return }
 
         // If the answer to a JoinGroup was lost, a group may rebalance long after all faults have ended. New owners wait.
-        let rebalances = world.handovers.map(\.time) + world.losses.map(\.time)
+        let rebalances = world.handovers.map(\.time) + world.losses
         if rebalances.contains(where: { load.start <= $0 && $0 < measured.upperBound }) { return }
 
         let time = start..<measured.upperBound

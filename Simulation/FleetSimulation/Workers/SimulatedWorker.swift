@@ -257,6 +257,7 @@ final class SimulatedWorker: @unchecked Sendable {
         settings.groupProtocol = plan.groupProtocol
         settings.assignor = plan.assignor
         settings.sessionTimeout = 6_000_000_000
+        settings.losesAssignmentByStaleCommits = plan.losesAssignmentByStaleCommits
         return settings
     }
 

@@ -166,7 +166,7 @@ extension SimulatedConsumer {
         case .unknownMemberID where settings.groupProtocol == .classic && used == generation:
             memberID = ""
             loseEverything()
-        case .illegalGeneration where used == generation:
+        case .illegalGeneration where settings.losesAssignmentByStaleCommits || used == generation:
             generation = -1
             loseEverything()
         case .staleMemberEpoch: sendModernHeartbeat()

@@ -33,6 +33,8 @@ package struct SimulatedConsumerSettings: Hashable, Sendable {
     package var fetchWait: Int64 = 100 * ClusterRules.millisecond
     /// `fetch.message.max.bytes`, for each partition.
     package var fetchBytes = 1_048_576
+    /// True for librdkafka before 2.10: a commit that meets a new generation loses the whole assignment.
+    package var losesAssignmentByStaleCommits = false
 
     package init(group: String) { self.group = group }
 

@@ -23,7 +23,7 @@ public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConver
     /// which older brokers do not check.
     static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
     /// The first librdkafka in which a member of a cooperative group may commit during a rebalance. With older versions
-    /// it loses all its partitions and joins again. A group with much work then rebalances endlessly.
+    /// it loses all its partitions and joins again, so that a busy group may rebalance endlessly.
     static let firstWithCooperativeCommits = LibraryVersion(2, 10)
     /// The first librdkafka in which the `consumer` protocol is ready for production.
     static let firstWithNewProtocol = LibraryVersion(2, 12)

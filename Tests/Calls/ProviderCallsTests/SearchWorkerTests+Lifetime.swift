@@ -63,7 +63,7 @@ extension SearchWorkerTests {
         #expect(service.deadlines.last?.instant == expiry)
     }
 
-    @Test func `A waiting request is not called after its lifetime`() throws {
+    @Test func `A waiting request is not called after the latest start of its call`() throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 0.5, burst: 1)
@@ -71,14 +71,14 @@ extension SearchWorkerTests {
         }
         #expect(try code(ask(worker, [service], request("first"))) == nil)
 
-        // The token comes after two seconds: before the deadline, and too late for the lifetime.
+        // The token comes after two seconds: before the deadline, and after the latest start of the call.
         let lastCall = time.now + .seconds(1)
         let report = try begin(worker, [service], request("second"), lastCall: lastCall).finish()
         #expect(code(report) == .rateLimited)
         #expect(service.calls == 1)
     }
 
-    @Test func `A failed call is not retried after the lifetime`() throws {
+    @Test func `A failed call is not retried after the latest start of a call`() throws {
         let service = ScriptedService { [time] _ in
             time.freeze(for: .seconds(1))
             return .failure(Self.failed)

@@ -251,7 +251,7 @@ struct SingleFlightTests {
     }
 
     /// No call is made for an expired request, so it does not wait for a call that another request has not made yet.
-    @Test func `A member leaves at the end of its lifetime unless the call is made`() {
+    @Test func `A member leaves at the latest start of its call unless the call is made`() {
         world { time, callers in
             callers.allWait = true
             callers.ask("a")
@@ -279,7 +279,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Members with a longer lifetime do not fail with the first one`() {
+    @Test func `Members with a later latest start do not fail with the first one`() {
         world { time, callers in
             callers.ask("over", usefulFor: .milliseconds(400))
             callers.ask("lasting")

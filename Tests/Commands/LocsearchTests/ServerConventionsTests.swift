@@ -88,7 +88,7 @@ struct ServerConventionsTests {
             do {
                 try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
             } catch {
-                Issue.record("the worker goes on: \(server.program.error)")
+                Issue.record("the worker still runs: \(server.program.error)")
                 throw error
             }
             #expect(server.program.code == code, "\(server.program.error)")

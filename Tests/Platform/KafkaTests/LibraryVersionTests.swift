@@ -5,7 +5,7 @@ import Testing
 /// The table of properties that depend on the running librdkafka, for all relevant versions.
 struct LibraryVersionTests {
     static let versions = [
-        (2, 0, 2), (2, 1, 0), (2, 2, 0), (2, 5, 0), (2, 6, 0), (2, 6, 1), (2, 8, 0), (2, 10, 0), (2, 16, 0),
+        (2, 0, 2), (2, 1, 0), (2, 2, 0), (2, 5, 0), (2, 6, 0), (2, 6, 1), (2, 8, 0), (2, 9, 0), (2, 10, 0), (2, 16, 0),
     ]
 
     private func value(_ property: String, _ client: LibraryVersion.Rule.Client, _ version: (Int, Int, Int)) -> String?
@@ -14,7 +14,7 @@ struct LibraryVersionTests {
     }
 
     @Test(arguments: versions)
-    func `The assignor is cooperative in new versions`(version: (Int, Int, Int)) {
+    func `The assignor is cooperative from 2.10 on`(version: (Int, Int, Int)) {
         #expect(
             value("partition.assignment.strategy", .consumer, version)
                 == (version >= (2, 10, 0) ? "cooperative-sticky" : "range"))

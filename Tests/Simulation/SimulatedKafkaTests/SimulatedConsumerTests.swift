@@ -152,10 +152,11 @@ struct SimulatedConsumerTests {
         #expect(kinds.prefix(3) == ["assigned", "revoked", "lost"])
     }
 
-    @Test func `A commit that meets a new generation fails and keeps the assignment`() throws {
+    @Test(arguments: [true, false])
+    func `A commit that meets a new generation fails and may lose the assignment`(loses: Bool) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"])
-        let (consumer, recorder) = fixture.consumer("first")
+        let (consumer, recorder) = fixture.consumer("first") { $0.losesAssignmentByStaleCommits = loses }
         fixture.pass(.seconds(3))
         let record = try #require(consumer.takeRecords(max: 1).first)
 
@@ -171,7 +172,7 @@ struct SimulatedConsumerTests {
         let error = fixture.call { consumer.commit(within: .seconds(5), reply: $0) }
         #expect(error?.code == 22)
         fixture.pass(.seconds(30))
-        #expect(!recorder.events.contains { $0.hasPrefix("lost") })
+        #expect(recorder.events.contains { $0.hasPrefix("lost") } == loses)
     }
 
     @Test func `Records that were deleted unread are reported`() {

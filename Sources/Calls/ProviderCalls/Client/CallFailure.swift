@@ -39,7 +39,7 @@ struct CallFailure: Error {
         case paused
         /// A limit could not let the call through in time: the provider was not called.
         case limited
-        /// The deadline or the request's lifetime left no time: the provider was not called.
+        /// The request's deadlines left no time: the provider was not called.
         case noTime
 
         /// True if the provider must not be called for now, so that a request may be parked until it may.

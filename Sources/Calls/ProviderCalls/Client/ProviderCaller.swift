@@ -31,7 +31,7 @@ final class ProviderCaller {
         attemptTimer = AttemptTimer(policy.attemptTimeout)
     }
 
-    /// The failure of a request whose lifetime ended before it could be sent.
+    /// The failure of a request for which it is too late to begin a call.
     var overWhileWaiting: CallFailure { CallFailure(error: .overWhileWaiting(for: id), cause: .noTime) }
 
     /// Moves a search's waiting call, if any, to the interactive class.

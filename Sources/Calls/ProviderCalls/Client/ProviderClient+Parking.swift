@@ -5,7 +5,7 @@ import Resilience
 /// Parks searches while their provider may not be called, and begins them again when it may (`whenOpen=hold`).
 ///
 /// Only searches without an alternative provider are parked. The parked time does not count against the deadline. Parking
-/// ends with the request's lifetime, so that no billed call is made for an unwanted answer.
+/// ends at the latest start of a call (`lastCall`), so that no billed call is made for an unwanted answer.
 extension ProviderClient {
     /// The longest time between two checks of a parked search. The breaker may admit calls before the announced time.
     private static let longestPause = Duration.seconds(5)

@@ -204,7 +204,7 @@ final class ProviderClient {
     private func delayOfRetry(of call: SharedCall, after error: SearchError) -> Duration? {
         let now = clock.now
         let expectedAttempt = caller.queue.limits.concurrency.expectedLatency
-        // The request's lifetime limits only the start of a call.
+        // `lastCall` limits only the start of a call.
         let timeToLastCall = call.search.lastCall.map { now.duration(to: $0) + expectedAttempt }
         let remaining = call.deadline.remaining(at: now)
         let failure = RetryPolicy.Failure(

@@ -10,7 +10,7 @@ import Resilience
 /// A member that is cancelled or reaches its deadline leaves without affecting the others. The call is cancelled only when
 /// no member is left.
 ///
-/// The call has the deadline and the lifetime of its first member. If it fails for lack of time, the members that have more
+/// The call has the deadlines of its first member. If it fails for lack of time, the members that have more
 /// time make another call together. The latest possible deadline would keep a call waiting for a limit that should have
 /// refused it.
 ///

@@ -25,23 +25,24 @@ struct WorkerCommand: AsyncParsableCommand {
     func run() async throws {
         if endsWithInput { exitAtEndOfInput() }
         ignoreBrokenPipes()
-        let (settings, filesWarning) = try await checkedSettings()
+        let (settings, warnings) = try await checkedSettings()
         let log = try ProcessSetup.logger(settings)
-        if let filesWarning {
-            log.warning("the limit on open files is low", metadata: ["reason": "\(filesWarning.sentence)"])
+        for warning in warnings {
+            log.warning("the worker starts with a warning", metadata: ["reason": "\(warning.sentence)"])
         }
         try await WorkerService(settings, registry: ProcessSetup.metrics(), log: log).run()
     }
 
     /// Runs the checks of `locsearch doctor` that need no network and do not wait.
     /// - Throws: `Failure` with a line for each problem that prevents a worker from starting.
-    private func checkedSettings() async throws -> (Settings, filesWarning: Finding?) {
+    private func checkedSettings() async throws -> (Settings, warnings: [Finding]) {
         let reading = try options.read()
         ProcessSetup.hideReadableSecrets(of: reading.settings)
         let quiet = Logger(label: "locsearch") { _ in SwiftLogNoOpLogHandler() }
         let examination = Examination(reading, asks: nil, timeout: .seconds(1), log: quiet)
         let report = await DoctorChecks.report(of: DoctorChecks.ofStart, in: examination)
         if let failure = report.failure { throw failure }
-        return (reading.settings, report.findings.first { $0.check == FilesCheck.name && $0.state == .warning })
+        let logged = [FilesCheck.name, LibraryCheck.name]
+        return (reading.settings, report.findings.filter { $0.state == .warning && logged.contains($0.check) })
     }
 }

@@ -58,7 +58,7 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
         offsets = TransactionOffsets(of: partitions, ready: ready, source: source, loop: loop)
         health = TransactionHealth(loop: loop, log: log)
-        partitions.onPassedOver = { [unowned self] in wake() }
+        partitions.onProgressWithoutOutcome = { [unowned self] in wake() }
     }
 
     var acceptsRequests: Bool { health.problem == nil && !backoff.blockOutcomes }

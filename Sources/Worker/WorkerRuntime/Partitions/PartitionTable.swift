@@ -22,8 +22,9 @@ final class PartitionTable {
     var endOfWork = Condition()
     var commitOfNotes = Condition()
     var stage = Stage.running
-    /// Called for an offset to commit that no outcome of this lane follows.
-    var onPassedOver: () -> Void = {}
+    /// Called if offsets can be committed that no outcome of this lane commits: a former owner has done the record, or
+    /// the log has a gap.
+    var onProgressWithoutOutcome: () -> Void = {}
     /// Called when a partition may hold back fewer requests.
     var onRelease: ((OwnedPartition) -> Void)?
 
@@ -214,7 +215,7 @@ final class PartitionTable {
         guard case .run(let slot) = beginning else {
             if beginning == .wasDone {
                 meters.kafka.countPassedOver()
-                onPassedOver()
+                onProgressWithoutOutcome()
             }
             return nil
         }
@@ -239,7 +240,7 @@ final class PartitionTable {
     func noteGap(_ offsets: Range<Int64>, of assigned: AssignedPartition) {
         guard let partition = partitions[assigned.id], partition.id == assigned else { return }
         partition.commits.tracker.noteGap(offsets)
-        onPassedOver()
+        onProgressWithoutOutcome()
     }
 
     /// Ends a request. It counts as done only if it was delivered and its partition is still assigned.

@@ -32,8 +32,8 @@ final class RequestInProgress {
     var isSetAside: Bool { permission == .isSetAside }
     /// The records to publish for the request; empty before its end.
     var outcome = Outcome()
-    /// The size of the outcome when the delivery got it, which the intake counts until the outcome is confirmed; `nil`
-    /// before.
+    /// The size of the outcome in bytes, set when the delivery receives it; `nil` until then. The intake counts it until
+    /// the outcome is confirmed.
     private(set) var unconfirmedBytes: Int?
 
     /// The facts about a request that are known once its record is taken.

@@ -189,6 +189,7 @@ final class RequestRunner {
     }
 
     /// Begins the search's span, and registers the search with its session.
+    /// - Returns: the deadlines of the request.
     /// - Throws: the reason why the request is not run.
     private func prepareSearch(
         for decoded: DecodedRequest, of request: RequestInProgress
@@ -196,7 +197,7 @@ final class RequestRunner {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
         if request.fate == .superseded { throw .superseded }
         if let refusal = request.wait.refusal { throw refusal }
-        let deadlines = try deadlines(of: decoded, at: request.search.receivedAt)
+        let deadlines = try deadlines(of: decoded, from: loop.now, request.search.receivedAt)
         joinSession(request, as: decoded.request)
         // A newer search of the session may have begun earlier.
         if request.fate == .superseded { throw .superseded }
@@ -262,15 +263,21 @@ final class RequestRunner {
     /// Returns the time for which a request may wait before its call begins, by its expiry and its age; `nil` if it is
     /// unlimited.
     func timeToLastCall(_ decoded: DecodedRequest) -> Duration? {
-        guard let deadlines = try? deadlines(of: decoded, at: loop.wallNow) else { return .zero }
-        return deadlines.lastCall.map { loop.now.duration(to: $0) }
+        let now = loop.now
+        guard let deadlines = try? deadlines(of: decoded, from: now, loop.wallNow) else { return .zero }
+        return deadlines.lastCall.map { now.duration(to: $0) }
     }
 
-    /// - Parameter time: the present.
-    private func deadlines(of decoded: DecodedRequest, at time: WallTime) throws(SearchError) -> RequestDeadlines {
+    /// Returns the deadlines of a request.
+    /// - Parameters:
+    ///   - now: the present by the loop's clock.
+    ///   - time: the present by the wall clock.
+    private func deadlines(
+        of decoded: DecodedRequest, from now: Instant, _ time: WallTime
+    ) throws(SearchError) -> RequestDeadlines {
         try timeLimits.deadlines(
             of: decoded.request, age: decoded.envelope.time.map { time.duration(since: $0) },
-            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: time) }, at: loop.now)
+            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: time) }, at: now)
     }
 
     private func leaveSession(_ sessionID: String?, _ request: RequestInProgress) {

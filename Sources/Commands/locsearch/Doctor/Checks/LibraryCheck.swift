@@ -22,7 +22,7 @@ struct LibraryCheck: DoctorCheck {
             return [
                 warning(
                     "\(versions): with cooperative-sticky, a commit in a rebalance costs a worker its partitions",
-                    cure: "use librdkafka 2.10 or newer, or remove partition.assignment.strategy")
+                    cure: "use librdkafka 2.10 or newer; or stop all workers, and remove partition.assignment.strategy")
             ]
         }
         return [ok("\(versions): accepts all properties")]
