@@ -90,7 +90,7 @@ extension KafkaConsumer {
     /// learns of it from a JoinGroup response. The partitions then stay assigned, although other members may have owned
     /// them in between.
     ///
-    /// Always false for a member that is leaving: see `confirmUnassignment`.
+    /// Always false for a member that is leaving: see `reply`.
     private var wasThrownOut: Bool {
         guard !isClosed, let former = group.memberID, !partitions.inOrder.isEmpty,
             let present = GroupMembership.name(of: client)?.memberID
@@ -160,7 +160,7 @@ extension KafkaConsumer {
             await notifyListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
-            confirmUnassignment { $0.unassignAll() }
+            reply { $0.unassignAll() }
         }
     }
 
@@ -196,11 +196,7 @@ extension KafkaConsumer {
 
         let starts = await firstStarts(of: added)
         for source in added { if let start = starts[source.partition.id] { partitions.begin(source, at: start) } }
-        do throws(KafkaError) {
-            try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) })
-        } catch {
-            log.error("rebalance", metadata: ["reason": "\(error)"])
-        }
+        reply { client throws(KafkaError) in try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) }) }
 
         lookUpOffsets()
         wakeReader()
@@ -239,15 +235,15 @@ extension KafkaConsumer {
     }
 
     private func confirmUnassignment(_ ids: [TopicPartition]) {
-        confirmUnassignment { client throws(KafkaError) in try client.unassign(ids) }
+        reply { client throws(KafkaError) in try client.unassign(ids) }
     }
 
-    /// Confirms to librdkafka that partitions are unassigned.
+    /// Gives librdkafka its answer to a rebalance event.
     ///
     /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If
     /// the membership has just ended, librdkafka (all versions up to 2.16) drops the answer, and the call never
     /// returns. Therefore the thread that later frees the client makes this call, not the event loop.
-    private func confirmUnassignment(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
+    private func reply(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
         // An error no longer matters to a member that leaves.
         if isClosed { return client.blocking.start { [client] in try? answer(client) } }
         do throws(KafkaError) {

@@ -101,7 +101,7 @@ public actor KafkaConsumer: ReadinessHandler {
         let end = loop.now + bound
         group.leavesBefore = end
         await leaveGroup(before: end)
-        await finishUses()
+        await finishUses(before: end)
 
         if let tick { loop.cancel(tick) }
         partitions.remove(partitions.inOrder)
@@ -131,19 +131,18 @@ public actor KafkaConsumer: ReadinessHandler {
         }
     }
 
-    /// Waits until nothing uses the client any more, without a time limit.
-    private func finishUses() async {
+    /// Waits until nothing uses the client any more. A lookup behind a call that never returns has no end: see `reply`.
+    private func finishUses(before end: Instant) async {
+        var isLookingUp: Bool {
+            group.offsetLookup.task != nil || group.startSearch.task != nil || group.resets.task != nil
+                || brokers.isProbing
+        }
         var ended: Task<Void, Never>?
         // Events are served in the meantime, so one rebalance may follow another.
-        while group.answer != ended || group.offsetLookup.task != nil || group.startSearch.task != nil
-            || group.resets.task != nil || brokers.isProbing
-        {
+        while group.answer != ended || (isLookingUp && loop.now < end) {
             ended = group.answer
             await ended?.value
-            await group.offsetLookup.task?.value
-            await group.startSearch.task?.value
-            await group.resets.task?.value
-            if brokers.isProbing { await loop.pause(.milliseconds(5)) }
+            if isLookingUp { await loop.pause(.milliseconds(2)) }
         }
     }
 

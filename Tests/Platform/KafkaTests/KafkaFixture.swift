@@ -114,11 +114,18 @@ actor Notes: RebalanceListener {
     private(set) var restarted: [AssignedPartition] = []
     /// The rebalances that librdkafka has received the answer to.
     private(set) var answered: [RebalanceKind] = []
-    private var whileRevoking: (@Sendable () async -> Void)?
+    private var whileRevoking, whileAssigning: (@Sendable () async -> Void)?
 
-    init(whileRevoking: (@Sendable () async -> Void)? = nil) { self.whileRevoking = whileRevoking }
+    init(
+        whileRevoking: (@Sendable () async -> Void)? = nil, whileAssigning: (@Sendable () async -> Void)? = nil
+    ) {
+        (self.whileRevoking, self.whileAssigning) = (whileRevoking, whileAssigning)
+    }
 
-    func assigned(_ partitions: [AssignedPartition]) async { assigned += partitions }
+    func assigned(_ partitions: [AssignedPartition]) async {
+        assigned += partitions
+        await whileAssigning?()
+    }
     func revoked(_ partitions: [AssignedPartition]) async {
         revoked += partitions
         await whileRevoking?()

@@ -27,7 +27,11 @@ final class IntakeGate {
     private var unconfirmedBytes = 0
     private var window: InFlightWindow
     private var windowTimer: TimerID?
-    private var change = Condition()
+    /// The waits for room. Each task that finds room resumes the next one, so that a request that ends does not resume
+    /// the tasks of hundreds of partitions.
+    private var roomWait = Condition()
+    /// The waits for the end of another obstacle.
+    private var obstacleWait = Condition()
     private var isClosed = false
     /// `true` while no request may begin: controls have not been read yet, or they pause intake.
     var isPaused = false
@@ -69,6 +73,7 @@ final class IntakeGate {
     /// Closes the gate permanently and ends all waits.
     func close() {
         isClosed = true
+        roomWait.broadcast()
         wake()
     }
 
@@ -85,8 +90,8 @@ final class IntakeGate {
 
     /// Wakes the reader to check for room. Call it after anything that may have made room.
     func wake() {
-        // Careful intake and the task that begins requests may wait here besides the reader.
-        change.broadcast()
+        roomWait.signal()
+        obstacleWait.broadcast()
         onRoom?()
     }
 
@@ -101,10 +106,13 @@ final class IntakeGate {
         while !isClosed {
             // Read once, because it can change with time alone.
             let room = isBlocked() ? 0 : room
-            if room > 0 { return room }
+            if room > 0 {
+                roomWait.signal()
+                return room
+            }
 
             watchWindow()
-            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { change.add($0) }
+            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { roomWait.add($0) }
         }
         return nil
     }
@@ -113,7 +121,7 @@ final class IntakeGate {
     /// its outcome. Code that changes `isBlocked` calls `wake`.
     func wait(while isBlocked: () -> Bool) async {
         while !isClosed, isBlocked() {
-            await suspend(unless: isClosed || !isBlocked()) { change.add($0) }
+            await suspend(unless: isClosed || !isBlocked()) { obstacleWait.add($0) }
         }
     }
 

@@ -167,7 +167,8 @@ final class WaitingRoom {
     }
 
     /// Removes the oldest unfinished request of a partition if unconfirmed outcomes fill their limit. They may wait for this
-    /// request, so it begins without room for its outcome. It still needs an in-flight permit, which no outcome holds.
+    /// request, so it begins without room for its outcome, and beyond the limit of requests in flight: at most one request of
+    /// each partition.
     private func nextOldest() -> RequestInProgress? {
         // If batch requests have room, so do the others.
         guard outcomesWait, !gate.hasRoomForOutcome(of: .batch) else { return nil }

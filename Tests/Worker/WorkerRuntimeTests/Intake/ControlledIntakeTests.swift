@@ -32,6 +32,36 @@ struct ControlledIntakeTests {
         }.value
     }
 
+    /// A request that ends resumes one of the tasks that wait for room, which resumes the next one, even if it takes none.
+    @Test(.timeLimit(.minutes(1))) func `Each task that waits for room gets it`() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        await Task(executorPreference: loop) {
+            // `nonisolated(unsafe)`: all tasks run on the loop.
+            nonisolated(unsafe) let gate = IntakeGate(
+                IntakeGate.Limits(inFlight: 1, open: 520, unconfirmedBytes: 1000), loop: loop)
+            unsafe gate.requestTaken()
+            let waiting = (0..<4).map { number in
+                Task(executorPreference: loop) {
+                    let room = await unsafe gate.waitForRoom(while: { false })
+                    #expect(room == 1)
+                    guard number > 0 else { return }
+                    unsafe gate.requestTaken()
+                    await loop.pause(.milliseconds(1))
+                    unsafe gate.leaveFlight()
+                    unsafe gate.requestFinished()
+                }
+            }
+            await loop.pause(.milliseconds(5))
+
+            unsafe gate.leaveFlight()
+            unsafe gate.requestFinished()
+            for task in waiting { await task.value }
+            let inFlight = unsafe gate.inFlight
+            #expect(inFlight == 0)
+        }.value
+    }
+
     @Test(arguments: [true, false])
     func `A lane without intake ends with its client`(isPaused: Bool) async throws {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
