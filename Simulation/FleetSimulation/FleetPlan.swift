@@ -338,8 +338,8 @@ public struct FleetPlan: Sendable {
 
     /// True if members only come and go in order, and every message arrives: nothing is repeated then.
     ///
-    /// There are two exceptions. A static member loses its place when its successor starts before it has ended. And with librdkafka
-    /// before 2.10, a commit that a fault delayed into the next generation makes a member lose its partitions.
+    /// There are two exceptions. A static member loses its membership when its successor starts before it has ended. And with
+    /// librdkafka before 2.10, a commit that a fault delayed into the next generation makes a member lose its partitions.
     var isGraceful: Bool {
         isCalm
             || fateOfMessages.isPerfect && hungOffsets == 0 && faults.allSatisfy(\.isGraceful) && !isStatic

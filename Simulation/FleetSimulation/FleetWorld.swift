@@ -42,7 +42,7 @@ final class FleetWorld {
     private(set) var interruptions: [ClosedRange<Double>] = []
     /// The revocations that members completed on request.
     var handovers: [Handover] = []
-    /// The partitions that members lost without notice, with the time in seconds from the beginning.
+    /// The times at which members lost partitions without notice, in seconds from the beginning.
     var losses: [Double] = []
     var ownership = Ownership()
     /// The breakers of every process that was ever started, by process name.

@@ -7,7 +7,7 @@
 /// Code that changes the awaited state calls `signal` or `broadcast`; each resumed task checks the state again. A
 /// condition belongs to the isolation of its owner. `WakeUp` uses a lock instead, because any thread may wake its task.
 public struct Condition {
-    /// The continuations of waiting tasks, the next one to resume first. Few tasks wait for the same condition.
+    /// The continuations of waiting tasks, the next one to resume first.
     @usableFromInline var waiters: [CheckedContinuation<Void, Never>] = []
 
     @inlinable

@@ -240,9 +240,10 @@ extension KafkaConsumer {
 
     /// Gives librdkafka its answer to a rebalance event.
     ///
-    /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If
-    /// the membership has just ended, librdkafka (all versions up to 2.16) drops the answer, and the call never
-    /// returns. Therefore the thread that later frees the client makes this call, not the event loop.
+    /// While the consumer leaves its group, librdkafka waits for the answer to a revocation before it sends the LeaveGroup
+    /// request; some versions do not wait for the answer to an assignment. If the membership has just ended, librdkafka
+    /// (all versions up to 2.16) drops the answer, and the call never returns. Therefore the thread that later frees the
+    /// client makes this call, not the event loop.
     private func reply(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
         // An error no longer matters to a member that leaves.
         if isClosed { return client.blocking.start { [client] in try? answer(client) } }

@@ -14,8 +14,8 @@ extension KafkaConsumer {
         guard isReportDue || !goneBack.isEmpty, group.resets.task == nil, !isClosed else { return }
 
         group.resets.task = Task {
-            for partition in goneBack { await decide(about: partition) }
-            if isReportDue { await reportPendingResets() }
+            for partition in goneBack where !isClosed { await decide(about: partition) }
+            if isReportDue, !isClosed { await reportPendingResets() }
             group.resets.task = nil
         }
     }
@@ -66,7 +66,7 @@ extension KafkaConsumer {
         let topics = Dictionary(grouping: group.resets.unreported, by: \.partition.topic)
         group.resets.unreported = []
         var failed: [OffsetResets.Reset] = []
-        for resets in topics.values {
+        for resets in topics.values where !isClosed {
             if await !report(resets) { failed += resets }
         }
 
@@ -96,7 +96,7 @@ extension KafkaConsumer {
 
     private func report(_ reset: OffsetResets.Reset, next: Int64) async {
         // If the log ends before the wanted offset, `decide` reports it.
-        guard next > reset.from else { return }
+        guard next > reset.from, !isClosed else { return }
         client.offsetResets.forgetReset(of: reset.partition)
         let deleted = reset.from..<next
         let missed = await group.listener?.missed(deleted, of: reset.partition) ?? Int64(deleted.count)

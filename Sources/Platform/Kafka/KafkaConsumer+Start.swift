@@ -99,7 +99,7 @@ extension KafkaConsumer {
         // Each topic is queried separately, so that an inaccessible topic does not fail the others.
         let topics = Dictionary(grouping: asked.map(\.partition), by: \.id.topic)
         group.offsetLookup.task = Task {
-            for partitions in topics.values { await lookUpOffsets(of: partitions) }
+            for partitions in topics.values where !isClosed { await lookUpOffsets(of: partitions) }
             group.offsetLookup.task = nil
             group.offsetLookup.next = loop.now + .seconds(2)
         }

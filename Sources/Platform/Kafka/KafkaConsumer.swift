@@ -92,7 +92,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
     /// Revokes all partitions, leaves the group and frees the client. The revocation notifies the listener and commits
     /// its offsets. The wait for the listener has no limit; the wait for the broker's answers ends after `bound`. If a
-    /// pending broker request delays freeing the client, a dedicated thread or the exit of the process completes it.
+    /// pending call delays freeing the client, a dedicated thread frees it later; at the latest, the process exits.
     public func close(within bound: Duration = .seconds(10)) async {
         guard !isClosed else { return }
         isClosed = true
@@ -131,7 +131,8 @@ public actor KafkaConsumer: ReadinessHandler {
         }
     }
 
-    /// Waits until nothing uses the client any more. A lookup behind a call that never returns has no end: see `reply`.
+    /// Waits for the answers to rebalances without a limit, and for lookups until `end`. A lookup behind a call that never
+    /// returns does not end: see `reply`.
     private func finishUses(before end: Instant) async {
         var isLookingUp: Bool {
             group.offsetLookup.task != nil || group.startSearch.task != nil || group.resets.task != nil

@@ -42,22 +42,6 @@ struct UnwantedCallTests {
         #expect(service.calls == 2 && context.hasCalled)
     }
 
-    @Test func `A call in flight is charged to the request that has inherited it`() throws {
-        let time = time
-        let service = ScriptedService { _ in
-            await time.sleep(for: .seconds(1))
-            return .success(ProviderAnswer())
-        }
-        let worker = limited()
-        let searches = (0..<3).map { _ in begin("same", at: service, by: worker) }
-        time.run(for: .milliseconds(500))
-        searches[0].cancel()
-        time.run(for: .seconds(2))
-
-        #expect(service.calls == 1)
-        #expect(try searches.map { try #require($0.report).attempts } == [0, 1, 0])
-    }
-
     @Test func `A call whose request is abandoned just before its grant is not made`() {
         let (service, worker) = (ScriptedService { _ in .success(ProviderAnswer()) }, limited())
         // This timer is older than the queue's, so it runs first in the moment that brings the token.

@@ -68,7 +68,7 @@ struct RebalanceTests {
     }
 
     /// librdkafka does not wait for the answer to an assignment then, and may drop it.
-    @Test(arguments: [0, 1, 3, 9])
+    @Test(.timeLimit(.minutes(2)), arguments: [0, 1, 3, 9])
     func `A member can leave while its assignment is not answered`(delay: Int) async throws {
         let fixture = try KafkaFixture(partitions: 2)
         let consumer = try fixture.consumer(session: 10_000, assignor: "range")
@@ -77,13 +77,14 @@ struct RebalanceTests {
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
         try await eventually("an assignment", within: .seconds(60)) { await !notes.assigned.isEmpty }
 
-        let (bound, start) = (Duration.seconds(20), ContinuousClock.now)
+        let (bound, start) = (Duration.seconds(5), ContinuousClock.now)
         async let closing: Void = consumer.close(within: bound)
         // The answers to LeaveGroup and to the assignment meet within milliseconds.
         try await Task.sleep(for: .milliseconds(delay))
         release.finish()
         await closing
-        #expect(start.duration(to: .now) < bound)
+        // If librdkafka drops the answer, freeing the client takes the whole bound.
+        #expect(start.duration(to: .now) < bound * 2)
     }
 
     /// A coordinator that assigns partitions of unknown topics, as one with broken patterns did: the client subscribes to a second

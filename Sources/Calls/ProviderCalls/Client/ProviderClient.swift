@@ -108,9 +108,9 @@ final class ProviderClient {
         if policy.whenOpen == .fail || !parks(search) { onEnd(search) }
     }
 
-    /// Charges a call to one of the searches that it served. The others only waited.
+    /// Charges a call to the search for which it was made. The searches that share it only waited.
     private func charge(_ search: ProviderSearch, for call: SharedCall?) {
-        let ofCall = call?.payer === search ? call?.cost : nil
+        let ofCall = call?.search === search ? call?.cost : nil
         search.cost = search.cost + (ofCall ?? .waiting(since: search.membership.start, until: clock.now))
     }
 

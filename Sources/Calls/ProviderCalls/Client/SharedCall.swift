@@ -79,8 +79,6 @@ final class SharedCall {
     let service: any PlaceService
     let deadline: Deadline
     var members: [ProviderSearch] = []
-    /// The member to which the HTTP calls are charged: the first one that has not left.
-    var payer: ProviderSearch
     /// The number of members that have not left.
     var present = 0
     var state = State.inFlight
@@ -102,7 +100,7 @@ final class SharedCall {
     var pause: (start: Instant, timer: ScheduledAction)?
 
     init(for search: ProviderSearch, key: Key?) {
-        (self.search, self.key, payer) = (search, key, search)
+        (self.search, self.key) = (search, key)
         service = search.service
         deadline = search.deadline
         attempt = Attempt(before: search.deadline, at: search.membership.start)

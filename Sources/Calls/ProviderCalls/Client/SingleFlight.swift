@@ -102,9 +102,6 @@ final class SingleFlight {
         call.present -= 1
         search.membership.end = end
         if call.isBilled, call.search === search { call.noteCallOfHeirs(at: timekeeper.now) }
-        if call.payer === search, let heir = call.members.first(where: { $0.membership.call === call }) {
-            call.payer = heir
-        }
         ended.append((search, call))
         reportLater()
     }

@@ -10,8 +10,8 @@ public struct ProviderPolicy: Sendable, Hashable {
         /// They fail immediately, with a code for the reason of the opening. For requests with a person waiting.
         case fail
         /// They wait until the provider may be called again, whether it is failing, refused the key, used up the quota or
-        /// requested a pause. The wait does not count against their deadline, and ends at the latest start of their calls. Each keeps its
-        /// in-flight permit, which bounds the number of records taken. For batch work.
+        /// requested a pause. The wait does not count against their deadline, and ends at the latest start of their
+        /// calls. Each keeps its in-flight permit, which bounds the number of records taken. For batch work.
         case hold
     }
 

@@ -28,7 +28,9 @@ struct WorkerCommand: AsyncParsableCommand {
         let (settings, warnings) = try await checkedSettings()
         let log = try ProcessSetup.logger(settings)
         for warning in warnings {
-            log.warning("the worker starts with a warning", metadata: ["reason": "\(warning.sentence)"])
+            log.warning(
+                "a check at the start has a warning",
+                metadata: ["check": "\(warning.check)", "reason": "\(warning.sentence)"])
         }
         try await WorkerService(settings, registry: ProcessSetup.metrics(), log: log).run()
     }
@@ -42,6 +44,7 @@ struct WorkerCommand: AsyncParsableCommand {
         let examination = Examination(reading, asks: nil, timeout: .seconds(1), log: quiet)
         let report = await DoctorChecks.report(of: DoctorChecks.ofStart, in: examination)
         if let failure = report.failure { throw failure }
+        // The warnings of the other checks concern only who reads the report of doctor.
         let logged = [FilesCheck.name, LibraryCheck.name]
         return (reading.settings, report.findings.filter { $0.state == .warning && logged.contains($0.check) })
     }

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Synchronization
 
 /// Committing offsets, and known ends of partitions.
 extension ClientHandle {
@@ -98,7 +99,9 @@ extension ClientHandle {
         _ what: String, entries: [(TopicPartition, offset: Int64)],
         _ call: @escaping @Sendable (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
     ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
-        try await blocking.run { () throws(KafkaError) in
+        try await blocking.run { [self] () throws(KafkaError) in
+            // A lookup of several calls may still be running when the consumer closes.
+            guard !isDestroyed.load(ordering: .acquiring) else { throw .closed }
             let list = PartitionList(entries)
             let code = call(list.pointer)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: what) }

@@ -42,7 +42,7 @@ final class ClientHandle: Sendable {
     let blocking: BlockingThread
 
     private let log: ClientLog
-    private let isDestroyed = Atomic<Bool>(false)
+    let isDestroyed = Atomic<Bool>(false)
     private let hasFailed = Atomic<Bool>(false)
     private let firstFailure = Mutex<KafkaError?>(nil)
 

@@ -30,7 +30,7 @@ final class IntakeGate {
     /// The waits for room. Each task that finds room resumes the next one, so that a request that ends does not resume
     /// the tasks of hundreds of partitions.
     private var roomWait = Condition()
-    /// The waits for the end of another obstacle.
+    /// The waits until outcomes are accepted again: `wait(while:)`.
     private var obstacleWait = Condition()
     private var isClosed = false
     /// `true` while no request may begin: controls have not been read yet, or they pause intake.
@@ -88,7 +88,8 @@ final class IntakeGate {
         wake()
     }
 
-    /// Wakes the reader to check for room. Call it after anything that may have made room.
+    /// Resumes one task that waits for room, and all that wait for another obstacle to end. Call it after anything that
+    /// may have made room.
     func wake() {
         roomWait.signal()
         obstacleWait.broadcast()
@@ -103,6 +104,7 @@ final class IntakeGate {
     ///   `wake`.
     /// - Returns: the number of requests that may be taken; `nil` once the gate is closed.
     func waitForRoom(while isBlocked: () -> Bool) async -> Int? {
+        var hasWaited = false
         while !isClosed {
             // Read once, because it can change with time alone.
             let room = isBlocked() ? 0 : room
@@ -112,7 +114,10 @@ final class IntakeGate {
             }
 
             watchWindow()
-            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { roomWait.add($0) }
+            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) {
+                if hasWaited { roomWait.addFirst($0) } else { roomWait.add($0) }
+            }
+            hasWaited = true
         }
         return nil
     }

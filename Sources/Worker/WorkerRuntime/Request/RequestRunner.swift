@@ -197,7 +197,7 @@ final class RequestRunner {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
         if request.fate == .superseded { throw .superseded }
         if let refusal = request.wait.refusal { throw refusal }
-        let deadlines = try deadlines(of: decoded, from: loop.now, request.search.receivedAt)
+        let deadlines = try deadlines(of: decoded, at: loop.now, wallTime: request.search.receivedAt)
         joinSession(request, as: decoded.request)
         // A newer search of the session may have begun earlier.
         if request.fate == .superseded { throw .superseded }
@@ -264,20 +264,20 @@ final class RequestRunner {
     /// unlimited.
     func timeToLastCall(_ decoded: DecodedRequest) -> Duration? {
         let now = loop.now
-        guard let deadlines = try? deadlines(of: decoded, from: now, loop.wallNow) else { return .zero }
+        guard let deadlines = try? deadlines(of: decoded, at: now, wallTime: loop.wallNow) else { return .zero }
         return deadlines.lastCall.map { now.duration(to: $0) }
     }
 
     /// Returns the deadlines of a request.
     /// - Parameters:
     ///   - now: the present by the loop's clock.
-    ///   - time: the present by the wall clock.
+    ///   - wallTime: the present by the wall clock.
     private func deadlines(
-        of decoded: DecodedRequest, from now: Instant, _ time: WallTime
+        of decoded: DecodedRequest, at now: Instant, wallTime: WallTime
     ) throws(SearchError) -> RequestDeadlines {
         try timeLimits.deadlines(
-            of: decoded.request, age: decoded.envelope.time.map { time.duration(since: $0) },
-            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: time) }, at: now)
+            of: decoded.request, age: decoded.envelope.time.map { wallTime.duration(since: $0) },
+            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: wallTime) }, at: now)
     }
 
     private func leaveSession(_ sessionID: String?, _ request: RequestInProgress) {
