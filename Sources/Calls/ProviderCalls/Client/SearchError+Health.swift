@@ -110,7 +110,7 @@ extension SearchError {
             .timeout, "\(provider.rawValue) took far longer to answer than usual; send the request again")
     }
 
-    /// The failure of a request that would reach the head of the queue only after the latest start of its call.
+    /// The failure of a request that would reach the head of the queue too late to begin its call.
     /// - Parameter retryAfter: the estimated wait, based on the waiting requests of its class and tenant.
     public static func queueTooLong(at provider: ProviderID, retryAfter: Duration) -> SearchError {
         SearchError(
@@ -137,7 +137,7 @@ extension SearchError {
             retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, limit: limit, allowsAttempt: false)
     }
 
-    /// The failure of a request whose latest start of a call passed while it was parked, or waited in the queue.
+    /// The failure of a request for which it became too late to begin a call: it was parked, or waited in the queue.
     static func overWhileWaiting(for provider: ProviderID) -> SearchError {
         SearchError(
             .expired,

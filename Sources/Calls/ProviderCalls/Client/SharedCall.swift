@@ -134,7 +134,7 @@ final class SharedCall {
         service.begin(search.request, followUp: followUp, before: attempt.deadline, then: completion)
     }
 
-    /// Begins the HTTP call within a span of a trace. The span is `CallSpan.current` meanwhile.
+    /// Begins the HTTP call with a span in a trace. `CallSpan.current` is that span while the call begins.
     @inline(never)
     func begin(in trace: SearchTrace, then completion: @escaping ProviderCompletion) -> (any Cancellable)? {
         let span = trace.beginCall(cost.attempts, to: service.id, of: search.request.requestID)

@@ -10,9 +10,8 @@ import Resilience
 /// A member that is cancelled or reaches its deadline leaves without affecting the others. The call is cancelled only when
 /// no member is left.
 ///
-/// The call has the deadlines of its first member. If it fails for lack of time, the members that have more
-/// time make another call together. The latest possible deadline would keep a call waiting for a limit that should have
-/// refused it.
+/// The call has the deadlines of its first member. If it fails for lack of time, the members that have more time make
+/// another call together. The latest possible deadline would keep a call waiting for a limit that should have refused it.
 ///
 /// Not `Sendable`: it belongs to one actor, on which the calls run.
 final class SingleFlight {
