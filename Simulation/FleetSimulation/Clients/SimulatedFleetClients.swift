@@ -42,9 +42,9 @@ final class SimulatedFleetClients: @unchecked Sendable {
     private let inbox: LoopInbox
     private var readers: [SimulatedTopicReader] = []
     private var writers: [SimulatedSink] = []
-    /// Called when the topic is opened for the first time.
-    var onFirstOpen: () -> Void = {}
-    private var hasOpened = false
+    /// Called when the topic is opened, until a record of it has been read.
+    var onOpen: () -> Void = {}
+    private var hasRead = false
 
     /// - Parameter descriptor: of the inbox that all clients share; must be unique among the inboxes of the loop.
     init(_ name: String, loop: SimulatedLoop, descriptor: Int32, network: SimulatedNetwork, messages: Messages) {
@@ -71,13 +71,10 @@ final class SimulatedFleetClients: @unchecked Sendable {
     private func makeReader() -> SimulatedFleetReader {
         let reader = SimulatedTopicReader(clientID: "\(name)-fr\(readers.count)", network: network, mode: .everyRecord)
         readers.append(reader)
-        return SimulatedFleetReader(reader, loop: loop.eventLoop, inbox: inbox) { [weak self] in self?.noteOpen() }
-    }
-
-    private func noteOpen() {
-        guard !hasOpened else { return }
-        hasOpened = true
-        onFirstOpen()
+        return SimulatedFleetReader(
+            reader, loop: loop.eventLoop, inbox: inbox,
+            onOpen: { [weak self] in if let self, !hasRead { onOpen() } },
+            onRead: { [weak self] in self?.hasRead = true })
     }
 
     private func makeWriter() -> SimulatedSink {
@@ -105,11 +102,18 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
     private let loop: EventLoop
     private let inbox: LoopInbox
     private let onOpen: () -> Void
+    private let onRead: () -> Void
     private var arrival = Condition()
 
-    /// - Parameter onOpen: called when it begins to read.
-    init(_ reader: SimulatedTopicReader, loop: EventLoop, inbox: LoopInbox, onOpen: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - onOpen: called when it begins to read.
+    ///   - onRead: called when it has read records.
+    init(
+        _ reader: SimulatedTopicReader, loop: EventLoop, inbox: LoopInbox, onOpen: @escaping () -> Void,
+        onRead: @escaping () -> Void
+    ) {
         self.onOpen = onOpen
+        self.onRead = onRead
         self.reader = reader
         self.loop = loop
         self.inbox = inbox
@@ -139,7 +143,9 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
             await suspend(unless: reader.hasNews) { arrival.add($0) }
             loop.cancel(timer)
         }
-        return try reader.takeNews(max: max)
+        let news = try reader.takeNews(max: max)
+        if !news.records.isEmpty { onRead() }
+        return news
     }
 
     private func wake() { arrival.broadcast() }

@@ -46,7 +46,7 @@ extension FleetWorld {
         }
     }
 
-    /// Records that a worker has opened the topic for the first time.
+    /// Records that a worker that has read nothing of the topic opens it.
     ///
     /// If the topic was recreated and no member has written the day's count yet, the worker counts from zero
     /// until one does: see docs/budgets.md, 8.

@@ -89,13 +89,18 @@ extension Judge {
         }
     }
 
+    private func hasExpired(_ request: FleetPlan.Request, at time: WallTime) -> Bool {
+        guard let lifetime = [request.lifetime, plan.maxAge].compactMap(\.self).min() else { return false }
+        return request.time + lifetime <= world.secondsOfSchedule(at: time.milliseconds * 1_000_000)
+    }
+
     private mutating func judge(_ older: Search, endedBy newer: Search) {
         guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
             let begin = newer.outcomes.first
         else { return }
-        // An expired search takes no part in its session. If outcomes of classes are ordered, its outcome may have to wait.
+        // An expired search takes no part in its session. Its outcome may have to wait for its turn, or for room.
         guard begin.code != "expired" else { return }
-        if end.code == "expired", plan.mixture != nil, plan.ordering != .unordered { return }
+        if end.code == "expired", hasExpired(older.request, at: begin.receivedAt) { return }
 
         if wasHandedBackMeanwhile(between: begin, and: end) { return }
 

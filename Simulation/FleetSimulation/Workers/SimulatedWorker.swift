@@ -147,7 +147,7 @@ final class SimulatedWorker: @unchecked Sendable {
         let assembly = Self.assembly(name, isOlder: isOlder, breakers: breakers, plan: plan, world: world)
         fleet = SimulatedFleetClients(
             name, loop: loops[0], descriptor: 4, network: network, messages: world.fleetMessages)
-        fleet.onFirstOpen = { [unowned world] in world.noteCountBegun(by: name) }
+        fleet.onOpen = { [unowned world] in world.noteCountBegun(by: name) }
         let link = assembly.makeLink(fleet.clients, on: loops[0].eventLoop)
 
         lanes = loops.enumerated().map { index, loop in
