@@ -30,6 +30,9 @@ final class IntakeGate {
     /// The waits for room. Each task that finds room resumes the next one, so that a request that ends does not resume
     /// the tasks of hundreds of partitions.
     private var roomWait = Condition()
+    /// `true` while a resumed task has not looked for room yet. No other one is resumed meanwhile: if both found none, they
+    /// would wait again in the wrong order.
+    private var isLooking = false
     /// The waits until outcomes are accepted again: `wait(while:)`.
     private var obstacleWait = Condition()
     private var isClosed = false
@@ -74,7 +77,8 @@ final class IntakeGate {
     func close() {
         isClosed = true
         roomWait.broadcast()
-        wake()
+        obstacleWait.broadcast()
+        onRoom?()
     }
 
     /// Changes the limit of requests in flight. Requests in flight finish.
@@ -91,9 +95,15 @@ final class IntakeGate {
     /// Resumes one task that waits for room, and all that wait for another obstacle to end. Call it after anything that
     /// may have made room.
     func wake() {
-        roomWait.signal()
+        resumeNext()
         obstacleWait.broadcast()
         onRoom?()
+    }
+
+    private func resumeNext() {
+        guard roomWait.isAwaited, !isLooking else { return }
+        isLooking = true
+        roomWait.signal()
     }
 
     /// Adapts the window to how busy the loop is. Call it once per pass of the reader.
@@ -109,15 +119,16 @@ final class IntakeGate {
             // Read once, because it can change with time alone.
             let room = isBlocked() ? 0 : room
             if room > 0 {
-                roomWait.signal()
+                resumeNext()
                 return room
             }
 
             watchWindow()
             await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) {
                 if hasWaited { roomWait.addFirst($0) } else { roomWait.add($0) }
+                hasWaited = true
             }
-            hasWaited = true
+            if hasWaited { isLooking = false }
         }
         return nil
     }

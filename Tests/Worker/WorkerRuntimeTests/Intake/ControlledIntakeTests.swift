@@ -33,18 +33,20 @@ struct ControlledIntakeTests {
     }
 
     /// A request that ends resumes one of the tasks that wait for room, which resumes the next one, even if it takes none.
-    @Test(.timeLimit(.minutes(1))) func `Each task that waits for room gets it`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `Tasks get room in the order in which they came`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         await Task(executorPreference: loop) {
             // `nonisolated(unsafe)`: all tasks run on the loop.
             nonisolated(unsafe) let gate = IntakeGate(
                 IntakeGate.Limits(inFlight: 1, open: 520, unconfirmedBytes: 1000), loop: loop)
+            nonisolated(unsafe) var order: [Int] = []
             unsafe gate.requestTaken()
             let waiting = (0..<4).map { number in
                 Task(executorPreference: loop) {
                     let room = await unsafe gate.waitForRoom(while: { false })
                     #expect(room == 1)
+                    unsafe order.append(number)
                     guard number > 0 else { return }
                     unsafe gate.requestTaken()
                     await loop.pause(.milliseconds(1))
@@ -52,13 +54,17 @@ struct ControlledIntakeTests {
                     unsafe gate.requestFinished()
                 }
             }
-            await loop.pause(.milliseconds(5))
+            // A job of the loop begins after those that were there before it, so that all tasks wait by now.
+            await Task(executorPreference: loop) {}.value
+            for _ in 0..<3 { unsafe gate.wake() }
+            await Task(executorPreference: loop) {}.value
 
             unsafe gate.leaveFlight()
             unsafe gate.requestFinished()
             for task in waiting { await task.value }
-            let inFlight = unsafe gate.inFlight
+            let (inFlight, inOrder) = unsafe (gate.inFlight, order)
             #expect(inFlight == 0)
+            #expect(inOrder == [0, 1, 2, 3])
         }.value
     }
 
