@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build tarball build-simulate build-benchmarks simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-all tarball build-simulate build-benchmarks simulate simulate-defects outline lint format schemas events docs check-docs check-ops chart dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -108,6 +108,10 @@ console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in do
 
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build $(RELEASE_FLAGS) --product locsearch $(SWIFT_FLAGS)
+
+# One build of all works on one module beside another where a build of each would wait for its last module.
+build-all: setup ## Builds the program, the simulation and the benchmarks as they are deployed
+	swift build $(RELEASE_FLAGS) $(SWIFT_FLAGS)
 
 tarball: build ## Packs that program with its libraries: dist/locsearch-VERSION-linux-ARCHITECTURE.tar.gz
 	@tools/setup tarball
