@@ -81,8 +81,7 @@ extension WorkerLane {
 
     /// Ends the older search of a session if it still waits, so that no call is made for it.
     private func endSuperseded(by request: RequestInProgress, _ decoded: DecodedRequest) {
-        guard let older = runner.joinSession(request, as: decoded.request), older.wait.isWaiting,
-            waitingRoom?.isOrdered == false
+        guard let older = runner.joinSession(request, as: decoded.request), waitingRoom?.isOrdered == false
         else { return }
         waitingRoom?.endWait(of: older)
     }

@@ -52,9 +52,8 @@ struct ProviderQueueLedgerTests {
             let flow = Flow(requestClass, tenant: "t\(Int.random(in: 0..<5, using: &random))")
             let end = time.now + .milliseconds(Int.random(in: 20...3000, using: &random))
             do throws(CallFailure) {
-                let times = CallTimes(deadline: Deadline(end), lastCall: nil)
                 var grant = try await calls.queue.grant(
-                    for: RequestContext(since: time.now, flow: flow), within: times)
+                    for: RequestContext(since: time.now, flow: flow), before: Deadline(end))
                 if Task.isCancelled { return }
                 begin(&grant)
                 await time.sleep(for: .milliseconds(Int.random(in: 1...200, using: &random)))

@@ -38,8 +38,6 @@ struct CallGroup {
         (self.charges, self.money, self.allowances) = (charges, money, money.isEmpty ? [] : allowances)
     }
 
-    var hasBudgets: Bool { !charges.isEmpty || !money.isEmpty }
-
     func hasSameLimits(as other: CallGroup) -> Bool {
         func isEqual(_ a: [Charge], _ b: [Charge]) -> Bool {
             a.elementsEqual(b) { $0.account === $1.account && $0.units == $1.units }
@@ -59,18 +57,15 @@ struct CallGroup {
 
     /// Takes the permits of a call. Call this only if `canTake` has just returned true.
     func take(of requestClass: RequestClass, at now: Instant) -> Permits {
-        var permits: Permits = []
         var paid = charges
         if let free = allowances.first(where: { $0.canTake(of: requestClass, at: now) }) {
             paid.append(Charge(account: free, units: 1))
         } else {
             paid += money
         }
-        for charge in paid {
-            let permit = charge.account.take(charge.units, of: requestClass, at: now)
-            if let permit { permits.append((charge.account, permit)) }
+        return paid.compactMap { charge in
+            charge.account.take(charge.units, of: requestClass, at: now).map { (account: charge.account, permit: $0) }
         }
-        return permits
     }
 
     /// Returns whether calls cost money: all allowances are used up.
@@ -92,8 +87,7 @@ struct CallGroup {
 
     /// Returns the time until which the budgets allow no call; `nil` if they may allow one.
     func usedUpUntil(at now: Instant) -> Instant? {
-        guard case .usedUp(let time)? = refusal(of: .interactive, at: now)?.reason else { return nil }
-        return now + time
+        refusal(of: .interactive, at: now).map { now + $0.reason.retryAfter }
     }
 
     // MARK: - Demand
@@ -108,14 +102,6 @@ struct CallGroup {
         }
         for charge in nextCharges(at: now) { add(charge.units, to: charge.account) }
         for account in allowances { add(1, to: account) }
-    }
-}
-
-extension BudgetAccount.Refusal {
-    var retryAfter: Duration {
-        switch self {
-        case .usedUp(let time), .keptForInteractive(let time): time
-        }
     }
 }
 

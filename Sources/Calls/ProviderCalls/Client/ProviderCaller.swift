@@ -95,8 +95,7 @@ final class ProviderCaller {
         let lastCall = call.followUp == nil ? search.lastCall : nil
         do throws(CallFailure) {
             call.wait = try queue.enter(
-                in: group(of: call), for: search.context,
-                within: CallTimes(deadline: call.deadline, lastCall: lastCall)
+                in: group(of: call), for: search.context, before: call.deadline, lastCall: lastCall
             ) { [self] wait in
                 call.wait = nil
                 end(wait, of: call, ifGivenUp: other)
@@ -155,7 +154,9 @@ final class ProviderCaller {
     private func noteBegin(of call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         let now = clock.now
         call.attempt.start = now
-        countCall(for: call.search, isFirst: call.cost.attempts == 0, at: now)
+        calls += 1
+        call.search.context?.noteCall(at: now)
+        if call.cost.attempts == 0 { retryBudget.noteRequest(at: now) }
         if call.isInherited { call.noteCallOfHeirs(at: now) }
         let permits = call.attempt.grant?.begin() ?? []
         if !permits.isEmpty { countBudgeted(call, permits, at: now) }
@@ -242,12 +243,6 @@ final class ProviderCaller {
         judgedFailure = nil
     }
 
-    private func countCall(for search: ProviderSearch, isFirst: Bool, at now: Instant) {
-        calls += 1
-        search.context?.noteCall(at: now)
-        if isFirst { retryBudget.noteRequest(at: now) }
-    }
-
     @inline(never)
     private func countBudgeted(_ call: SharedCall, _ permits: CallGroup.Permits, at now: Instant) {
         let priceClass = call.priceClass()
@@ -256,18 +251,13 @@ final class ProviderCaller {
     }
 
     /// Records that a call was not granted.
-    /// - Returns: the reason.
+    /// - Returns: the reason. A request that has expired reports that, not the limit's refusal.
     private func refusal(_ failure: CallFailure, of call: SharedCall, since start: Instant) -> CallFailure {
-        let failure = reason(failure, for: call.search)
+        // Timers may fire a little early.
+        let isOver = failure.cause == .limited && call.search.isOver(at: clock.now + .milliseconds(5))
+        let failure = isOver ? overWhileWaiting : failure
         let end: RequestStep.End = call.isCancelled ? .cancelled : RequestStep.End(failure.error)
         call.search.context?.noteStep(.refused, of: id, from: start, to: clock.now, as: end)
         return failure
-    }
-
-    /// Returns why a call was not granted. A request that has expired reports that, not the limit's refusal.
-    private func reason(_ failure: CallFailure, for search: ProviderSearch) -> CallFailure {
-        // Timers may fire a little early.
-        guard failure.cause == .limited, search.isOver(at: clock.now + .milliseconds(5)) else { return failure }
-        return overWhileWaiting
     }
 }

@@ -30,17 +30,12 @@ extension ProviderClient {
     private func look(after search: ProviderSearch) {
         guard let pause = search.pause else { return }
         let now = clock.now
-        guard now < pause.end, now == pause.start || shutUntil(for: search, at: now) != nil else {
+        let group = group(of: search.request, at: search.service) ?? 0
+        guard now < pause.end, now == pause.start || caller.queue.limits.shutUntil(for: group, at: now) != nil else {
             return endPause(of: search)
         }
         let next = min(pause.end, now + Self.longestPause)
         search.pause?.timer = timekeeper.schedule(at: next) { [self] in look(after: search) }
-    }
-
-    private func shutUntil(for search: ProviderSearch, at now: Instant) -> Instant? {
-        let limits = caller.queue.limits
-        return limits.shutUntil(
-            for: limits.groups.index(of: search.service.priceClass(of: search.request, followUp: nil)), at: now)
     }
 
     /// Ends the pause of a cancelled search in a later job.

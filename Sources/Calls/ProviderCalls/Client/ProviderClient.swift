@@ -237,12 +237,8 @@ final class ProviderClient {
 
     /// Returns whether a new call of the class and group would be granted soon.
     func hasShortLine(for requestClass: RequestClass, in group: Int?) -> Bool {
-        guard let group else {
-            return caller.queue.limits.groups.all.indices.allSatisfy {
-                caller.queue.hasShortLine(for: requestClass, in: $0)
-            }
-        }
-        return caller.queue.hasShortLine(for: requestClass, in: group)
+        let groups = group.map { $0..<($0 + 1) } ?? caller.queue.limits.groups.all.indices
+        return groups.allSatisfy { caller.queue.hasShortLine(for: requestClass, in: $0) }
     }
 
     /// Returns the number of calls per second that this loop may make of a group; `nil` without a limit.

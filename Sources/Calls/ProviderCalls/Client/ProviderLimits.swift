@@ -9,22 +9,12 @@ enum CallNeed {
     case probe
     /// A budget has too little reserved for the request's class.
     case budget
-    /// The provider requested a pause.
-    case pause
-    /// The provider's rate limit has no token left.
+    /// The provider's rate limit has no token left, or the provider requested a pause.
     case token
     /// The rate limit of the method has no token left.
     case methodToken
     /// The maximum number of calls is in flight.
     case permit
-}
-
-/// The limits on the start and the end of a call.
-struct CallTimes {
-    /// The latest end of the call.
-    let deadline: Deadline
-    /// The latest start of the call; `nil` if only the deadline counts.
-    let lastCall: Instant?
 }
 
 /// All resources that a call to one provider needs before it begins. A call takes all of them at once or none. So no
@@ -72,7 +62,7 @@ final class ProviderLimits {
     func lacks(_ requestClass: RequestClass, in group: Int, at now: Instant) -> CallNeed? {
         if breaker.rejection(at: now) != nil { return .probe }
         if hasBudgets, !groups.all[group].canTake(of: requestClass, at: now) { return .budget }
-        if !buckets[0].hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
+        if !buckets[0].hasToken(at: now) { return .token }
         if buckets.count > 1, let own = groups.all[group].bucket, !buckets[own].hasToken(at: now) {
             return .methodToken
         }
@@ -100,18 +90,6 @@ final class ProviderLimits {
     /// The rate limits that a call of a group needs tokens of.
     func bucketIndices(of group: Int) -> [Int] { groups.all[group].bucket.map { [0, $0] } ?? [0] }
 
-    /// Returns the time until a call of the group can take its tokens: the provider's, and its method's if limited.
-    /// - Parameter ahead: returns the number of calls that take a token of the bucket before this one.
-    /// - Returns: `nil` if neither the present nor the expected share of a limit provides a token.
-    func wait(of group: Int, behind ahead: (_ bucket: Int) -> Double, at now: Instant) -> Duration? {
-        var longest = Duration.zero
-        for bucket in bucketIndices(of: group) {
-            guard let wait = buckets[bucket].wait(behind: ahead(bucket), at: now) else { return nil }
-            longest = max(longest, wait)
-        }
-        return longest
-    }
-
     // MARK: - Refusals
 
     /// Returns why all calls are refused without waiting: the breaker is open.
@@ -135,8 +113,8 @@ final class ProviderLimits {
         guard let end = bucket.pausedUntil(at: now), end > latest else {
             return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
         }
-        let pause = CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: breaker.reason(at: now))
-        return CallFailure(error: .shut(pause, of: provider), cause: .paused)
+        let error = SearchError.shut(provider, for: now.duration(to: end), because: breaker.reason(at: now))
+        return CallFailure(error: error, cause: .paused)
     }
 
     /// Returns the refusal of a call that the provider could not answer before its deadline; `nil` if it could.
@@ -154,12 +132,10 @@ final class ProviderLimits {
         _ need: CallNeed, behind ahead: Double, retryAfter: Duration?, latest: Instant, at now: Instant
     ) -> CallFailure {
         switch need {
-        case .token, .pause: return tooLate(latest: latest, retryAfter: retryAfter, at: now)
+        case .token, .methodToken: return tooLate(latest: latest, retryAfter: retryAfter, at: now)
         case .permit:
             let wait = concurrency.wait(behind: ahead)
             return tooSlow(retryAfter: wait.isFinite ? Duration.seconds(roundedUp: wait) : nil)
-        case .methodToken:
-            return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
         case .budget: return CallFailure(error: .tooLate(.budget, retryAfter: nil, by: provider), cause: .limited)
         case .probe:
             return shut(for: breaker.rejection(at: now)?.retryAfter ?? .seconds(1), because: breaker.reason(at: now))
@@ -167,8 +143,7 @@ final class ProviderLimits {
     }
 
     func shut(for time: Duration, because reason: CircuitBreaker.Reason?) -> CallFailure {
-        let rejection = CircuitBreaker.Rejection(retryAfter: time, reason: reason)
-        return CallFailure(error: .shut(rejection, of: provider), cause: .breakerOpen)
+        CallFailure(error: .shut(provider, for: time, because: reason), cause: .breakerOpen)
     }
 
     /// Returns the time until which calls of a group must not be made; `nil` if they may be.
@@ -201,16 +176,6 @@ final class ProviderLimits {
     }
 
     // MARK: - The end of a call
-
-    /// Ends a call and applies its result to the limits.
-    /// - Parameter error: the call's failure; `nil` if it was answered.
-    func finish(
-        _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
-    ) {
-        grant.breakerPermit.finish(health, at: now)
-        if let error, let (pause, reason) = error.requestedPause { self.pause(for: pause, because: reason, at: now) }
-        grant.permit.finish(error?.load ?? .answered, at: now)
-    }
 
     /// Lets no call begin for as long as the provider requested. The bucket limits the length of the pause.
     func pause(for pause: Duration, because reason: CircuitBreaker.Reason, at now: Instant) {

@@ -7,7 +7,7 @@ extension ProviderQueue {
     /// Counts a call that would have begun too late under the resource that it lacked.
     func countRefusal(_ need: CallNeed) {
         switch need {
-        case .token, .methodToken, .pause: refusedByRate += 1
+        case .token, .methodToken: refusedByRate += 1
         case .permit: refusedByConcurrency += 1
         case .probe, .budget: break
         }
@@ -17,11 +17,11 @@ extension ProviderQueue {
     /// - Parameter bucket: see `ProviderLimits.buckets`.
     func rateStatistics(of bucket: Int = 0) -> RateBucket.Statistics {
         var statistics = limits.buckets[bucket].statistics
-        let needs: [CallNeed] = bucket == 0 ? [.token, .pause] : [.methodToken]
+        let need: CallNeed = bucket == 0 ? .token : .methodToken
         let groups = limits.groups.all.indices.filter { bucket == 0 || limits.groups.all[$0].bucket == bucket }
         if bucket == 0 { statistics.refused = refusedByRate }
-        statistics.waitingBatch = waiting(.batch, in: groups, for: needs)
-        statistics.waiting = waiting(.interactive, in: groups, for: needs) + statistics.waitingBatch
+        statistics.waitingBatch = waiting(.batch, in: groups, for: need)
+        statistics.waiting = waiting(.interactive, in: groups, for: need) + statistics.waitingBatch
         statistics.waitingTenants = statistics.waiting > 0 ? groups.reduce(0) { $0 + line.flowCount(in: $1) } : 0
         return statistics
     }
@@ -31,18 +31,17 @@ extension ProviderQueue {
         var statistics = limits.concurrency.statistics
         statistics.refused = refusedByConcurrency
         let groups = Array(limits.groups.all.indices)
-        statistics.waiting =
-            waiting(.interactive, in: groups, for: [.permit]) + waiting(.batch, in: groups, for: [.permit])
+        statistics.waiting = RequestClass.allCases.reduce(0) { $0 + waiting($1, in: groups, for: .permit) }
         return statistics
     }
 
-    private func waiting(_ requestClass: RequestClass, in groups: [Int], for needs: [CallNeed]) -> Int {
+    private func waiting(_ requestClass: RequestClass, in groups: [Int], for need: CallNeed) -> Int {
         guard line.count(of: requestClass) > 0 else { return 0 }
         return groups.reduce(0) { sum, group in
             let count = line.count(of: requestClass, in: group)
             guard count > 0 else { return sum }
-            let need = limits.lacks(requestClass, in: group, at: timekeeper.now) ?? .token
-            return needs.contains(need) ? sum + count : sum
+            let lack = limits.lacks(requestClass, in: group, at: timekeeper.now) ?? .token
+            return lack == need ? sum + count : sum
         }
     }
 

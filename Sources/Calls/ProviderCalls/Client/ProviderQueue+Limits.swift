@@ -21,12 +21,15 @@ extension ProviderQueue {
     }
 
     /// Ends a call and applies its result to the limits.
+    /// - Parameter error: the call's failure; `nil` if it was answered.
     func finish(
         _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
     ) {
-        let isPaused = error?.requestedPause != nil
-        limits.finish(grant, failedWith: error, health: health, at: now)
-        if isPaused { review() }
+        let pause = error?.requestedPause
+        grant.breakerPermit.finish(health, at: now)
+        if let pause { limits.pause(for: pause.duration, because: pause.reason, at: now) }
+        grant.permit.finish(error?.load ?? .answered, at: now)
+        if pause != nil { review() }
     }
 
     private func change(_ bucket: Int, _ change: (inout RateBucket, Instant) -> Void) {
@@ -62,8 +65,7 @@ extension ProviderQueue {
             guard let ticket = call.ticket, line.contains(ticket) else { continue }
 
             let kept = reviewedFlow.map { $0.flow == call.flow && $0.group == call.group ? $0.kept : 0 } ?? 0
-            let wait = limits.wait(
-                of: call.group, behind: { ahead(of: kept, in: call.flow, group: call.group, at: $0) }, at: now)
+            let wait = wait(of: call.flow, in: call.group, behind: kept, at: now)
             if let wait, now + wait <= call.latest {
                 reviewedFlow = (call.flow, call.group, kept + 1)
             } else {
@@ -79,7 +81,7 @@ extension ProviderQueue {
     func noteBudgetWanted(at now: Instant) {
         guard !limits.accounts.isEmpty else { return }
         var demand: [ObjectIdentifier: (all: Int, batch: Int)] = [:]
-        for (index, group) in limits.groups.all.enumerated() where group.hasBudgets {
+        for (index, group) in limits.groups.all.enumerated() {
             // Calls that cannot begin at once get no budget reservation, because it would go unused.
             let supply = limits.bucketIndices(of: index).map { limits.buckets[$0].supply(within: Self.shortLine) }
             let soon = supply.reduce(Double(limits.concurrency.room), min)

@@ -102,12 +102,12 @@ final class ProviderQueue {
     /// nothing. A granted call must begin within `onEnd`, before anything else can change the limits.
     /// - Parameter group: see `CallGroups`.
     /// - Parameter owner: the request. It determines the call's flow, and `promote` finds the call by it.
-    /// - Parameter times: the latest start and the latest end of the call.
+    /// - Parameter lastCall: the latest start of the call; `nil` if only the deadline counts.
     /// - Parameter onEnd: called once, in a later job, when the wait has ended with a grant or a refusal; never after `leave`.
     /// - Throws: if the call would begin too late.
     @inline(never)
     func enter(
-        in group: Int = 0, for owner: RequestContext?, within times: CallTimes,
+        in group: Int = 0, for owner: RequestContext?, before deadline: Deadline, lastCall: Instant?,
         then onEnd: @escaping (Call) -> Void
     ) throws(CallFailure) -> Call {
         let (flow, now) = (owner?.flow ?? .standard, timekeeper.now)
@@ -116,14 +116,14 @@ final class ProviderQueue {
         }
         let lack = limits.lacks(flow.requestClass, in: group, at: now)
         let need = lack ?? .token
-        limits.concurrency.noteTime(before: times.deadline, at: now)
-        let latest = latestStart(within: times, need: need, at: now)
+        limits.concurrency.noteTime(before: deadline, at: now)
+        let latest = latestStart(before: deadline, lastCall: lastCall, need: need, at: now)
         if let refusal = refusal(of: flow, in: group, latest: latest, need: need, at: now) {
             countRefusal(need)
             throw refusal
         }
 
-        let call = Call(flow, in: group, before: times.deadline, latest: latest, need: need, onEnd: onEnd)
+        let call = Call(flow, in: group, before: deadline, latest: latest, need: need, onEnd: onEnd)
         call.ticket = line.append(call, in: flow, group: group, for: owner).ticket
         call.timer = timekeeper.schedule(at: latest) { [weak self, weak call] in
             guard let self, let call else { return }
@@ -138,22 +138,24 @@ final class ProviderQueue {
     ///
     /// A token granted when no time is left is wasted, because the call times out. So twice the expected latency is kept
     /// free for the call, and at least a tenth of the time left. At most half of it is kept.
-    private func latestStart(within times: CallTimes, need: CallNeed, at now: Instant) -> Instant {
-        let left = times.deadline.remaining(at: now)
+    private func latestStart(
+        before deadline: Deadline, lastCall: Instant?, need: CallNeed, at now: Instant
+    ) -> Instant {
+        let left = deadline.remaining(at: now)
         let kept = min(left / 2, max(left / 10, limits.concurrency.expectedLatency * 2))
-        var latest = times.deadline.instant - kept
+        var latest = deadline.instant - kept
         if need == .permit {
-            let wait = limits.concurrency.longestWait(before: times.deadline, at: now)
+            let wait = limits.concurrency.longestWait(before: deadline, at: now)
             latest = min(latest, now + Duration.seconds(roundedUp: max(0, wait)))
         }
-        return times.lastCall.map { min($0, latest) } ?? latest
+        return lastCall.map { min($0, latest) } ?? latest
     }
 
     /// Returns why a call is not expected to begin in time; `nil` if it is.
     private func refusal(
         of flow: Flow, in group: Int, latest: Instant, need: CallNeed, at now: Instant
     ) -> CallFailure? {
-        let wait = limits.wait(of: group, behind: { ahead(in: flow, group: group, at: $0) }, at: now)
+        let wait = wait(of: flow, in: group, at: now)
         guard let wait, now + wait <= latest else { return limits.tooLate(latest: latest, retryAfter: wait, at: now) }
         guard need == .permit else { return nil }
 
@@ -162,13 +164,19 @@ final class ProviderQueue {
         return limits.tooSlow(retryAfter: seconds.isFinite ? Duration.seconds(roundedUp: seconds) : nil)
     }
 
-    /// Returns how many calls are expected to take a token of a bucket before a call of a flow and group.
+    /// Returns the time until a call can take its tokens: the provider's, and its method's if limited.
     /// - Parameter position: the number of calls of the flow and group ahead of it; `nil` for a new call.
-    func ahead(of position: Int? = nil, in flow: Flow, group: Int, at bucket: Int) -> Double {
-        let position = position ?? line.count(of: flow, in: group)
-        return line.ahead(of: position, in: flow, group: group) {
-            bucket == 0 || limits.groups.all[$0].bucket == bucket
+    /// - Returns: `nil` if neither the present nor the expected share of a limit provides a token.
+    func wait(of flow: Flow, in group: Int, behind position: Int? = nil, at now: Instant) -> Duration? {
+        var longest = Duration.zero
+        for bucket in limits.bucketIndices(of: group) {
+            let ahead = line.ahead(of: flow, in: group, at: position) {
+                bucket == 0 || limits.groups.all[$0].bucket == bucket
+            }
+            guard let wait = limits.buckets[bucket].wait(behind: ahead, at: now) else { return nil }
+            longest = max(longest, wait)
         }
+        return longest
     }
 
     private func endOverdue(_ call: Call) {
@@ -177,7 +185,7 @@ final class ProviderQueue {
         let now = timekeeper.now
         let (flow, group) = (call.flow, call.group)
         let need = limits.lacks(flow.requestClass, in: group, at: now) ?? call.need
-        let wait = limits.wait(of: group, behind: { ahead(in: flow, group: group, at: $0) }, at: now)
+        let wait = wait(of: flow, in: group, at: now)
         let overdue = limits.overdue(
             need, behind: line.ahead(of: flow, in: group), retryAfter: wait, latest: call.latest, at: now)
         line.remove(ticket)

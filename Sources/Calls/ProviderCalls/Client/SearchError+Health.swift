@@ -54,48 +54,37 @@ extension SearchError {
     // MARK: - Calls that were not made
 
     /// The failure of a request whose provider must not be called for now. The text names the reason, because the remedies differ.
-    static func shut(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
+    static func shut(_ provider: ProviderID, for time: Duration, because reason: CircuitBreaker.Reason?) -> SearchError
+    {
         let name = provider.rawValue
-        switch rejection.reason {
-        case .keyRefused:
-            return SearchError(
-                .unauthorized,
-                "\(name) rejected this worker's API key, so calls to it are paused; configure a key that it accepts",
-                retryAfter: rejection.retryAfter)
-        case .quotaUsedUp:
-            return SearchError(
-                .rateLimited,
-                "the quota of this worker's API key at \(name) is used up; send the request again later, or raise the quota",
-                retryAfter: rejection.retryAfter, allowsAttempt: false)
-        case .providerRateLimit:
-            return SearchError(
-                .rateLimited,
-                "\(name) reported too many calls and requested a pause; send the request again later",
-                retryAfter: rejection.retryAfter, allowsAttempt: false)
-        case .providerUnavailable:
-            return SearchError(
-                .circuitOpen,
-                "\(name) reported that it is unavailable and requested a pause; send the request again later",
-                retryAfter: rejection.retryAfter)
-        case .pausedByOrder:
-            return SearchError(
-                .circuitOpen,
-                "\(name) is paused by the operators of this service (locsearch controls); send the request again later",
-                retryAfter: rejection.retryAfter)
-        case .failureRate, .slowCallRate, .probesFailed, .budgetUsedUp, nil:
-            return SearchError(
-                .circuitOpen, "\(name) is failing, so calls to it are paused; send the request again later",
-                retryAfter: rejection.retryAfter)
-        }
+        let message =
+            switch reason {
+            case .keyRefused:
+                "\(name) rejected this worker's API key, so calls to it are paused; configure a key that it accepts"
+            case .quotaUsedUp:
+                "the quota of this worker's API key at \(name) is used up; send the request again later, or raise the quota"
+            case .providerRateLimit:
+                "\(name) reported too many calls and requested a pause; send the request again later"
+            case .providerUnavailable:
+                "\(name) reported that it is unavailable and requested a pause; send the request again later"
+            case .pausedByOrder:
+                "\(name) is paused by the operators of this service (locsearch controls); send the request again later"
+            case .failureRate, .slowCallRate, .probesFailed, .budgetUsedUp, nil:
+                "\(name) is failing, so calls to it are paused; send the request again later"
+            }
+        let code: Code =
+            switch reason {
+            case .keyRefused: .unauthorized
+            case .quotaUsedUp, .providerRateLimit: .rateLimited
+            case .providerUnavailable, .pausedByOrder, .failureRate, .slowCallRate, .probesFailed, .budgetUsedUp, nil:
+                .circuitOpen
+            }
+        return SearchError(code, message, retryAfter: time, allowsAttempt: false)
     }
 
     /// The failure of a request for which a budget allows no call.
     static func refused(by budget: Budget, because refusal: BudgetAccount.Refusal) -> SearchError {
-        let what =
-            switch refusal {
-            case .usedUp: "is used up"
-            case .keptForInteractive: "has only what is kept for interactive requests"
-            }
+        let what = refusal.isKeptForInteractive ? "has only what is kept for interactive requests" : "is used up"
         var error = SearchError(
             .rateLimited,
             "this fleet's budget \(budget.account) of the \(budget.span.rawValue) \(what); send the request again later, or raise the budget with locsearch budget set \(budget.account)",

@@ -38,10 +38,6 @@ extension CircuitBreaker {
         public var reason: Reason?
         /// The duration of the open or paused state; `nil` for other changes.
         public var openFor: Duration?
-
-        package init(from: State, to: State, reason: Reason? = nil, openFor: Duration? = nil) {
-            (self.from, self.to, self.reason, self.openFor) = (from, to, reason, openFor)
-        }
     }
 
     /// The refusal of a call.
@@ -50,11 +46,6 @@ extension CircuitBreaker {
         public let retryAfter: Duration
         /// Why the breaker is not closed.
         public let reason: Reason?
-
-        public init(retryAfter: Duration, reason: Reason?) {
-            self.retryAfter = retryAfter
-            self.reason = reason
-        }
     }
 }
 

@@ -2,18 +2,15 @@ public import Basics
 
 /// How long calls are expected to wait.
 extension CallOrder {
-    /// Returns how many calls are expected to be served before a call that joins the flow now. Later calls that go before
-    /// it are not counted. Exact for up to 64 tenants of one group; for more, at most twice the number that the other
-    /// tenants are really served.
+    /// Returns how many calls are expected to be served before a call of the flow. Later calls that go before it are not
+    /// counted. Exact for up to 64 tenants of one group; for more, at most twice the number that the other tenants are
+    /// really served.
+    /// - Parameter position: the call's position in its flow; `nil` for a call that joins the flow now.
     /// - Parameter isCounted: returns whether calls of another group count.
-    public func ahead(of flow: Flow, in group: Int = 0, counting isCounted: (Int) -> Bool = { _ in true }) -> Double {
-        ahead(of: count(of: flow, in: group), in: flow, group: group, counting: isCounted)
-    }
-
-    /// Returns how many calls are expected to be served before the call at this position of its flow.
     public func ahead(
-        of position: Int, in flow: Flow, group: Int = 0, counting isCounted: (Int) -> Bool = { _ in true }
+        of flow: Flow, in group: Int = 0, at position: Int? = nil, counting isCounted: (Int) -> Bool = { _ in true }
     ) -> Double {
+        let position = position ?? count(of: flow, in: group)
         let line = self[flow.requestClass, group].byTenant[flow.tenant]
         let weight = line?.weight ?? terms.weight(of: flow.tenant)
         let rounds = Double(position + 1) / weight
@@ -45,7 +42,7 @@ extension CallOrder {
         }
 
         var sums = self[requestClass, group].sums
-        if let line { sums.remove(count: line.entries.count, weight: line.weight) }
+        if let line { sums.add(count: line.entries.count, weight: line.weight, sign: -1) }
         return sums.served(in: rounds)
     }
 }

@@ -133,12 +133,7 @@ public final class CallOrder<Element> {
     public func append(
         _ element: Element, in flow: Flow, group: Int = 0, for owner: AnyObject? = nil, former: Ticket? = nil
     ) -> (ticket: Ticket, isOnlyOfFlow: Bool) {
-        append(element, in: flow, group: group, owner: owner.map(ObjectIdentifier.init), former: former)
-    }
-
-    private func append(
-        _ element: Element, in flow: Flow, group: Int, owner: ObjectIdentifier?, former: Ticket? = nil
-    ) -> (ticket: Ticket, isOnlyOfFlow: Bool) {
+        let owner = owner.map(ObjectIdentifier.init)
         let line = self[flow.requestClass, group].byTenant[flow.tenant] ?? addLine(of: flow, in: group)
         if former == nil { lastSerial += 1 }
         let serial = former?.serial ?? lastSerial
@@ -170,7 +165,7 @@ public final class CallOrder<Element> {
         let result = change()
         let after = line.entries.count
         let (requestClass, group) = (line.flow.requestClass, line.group)
-        self[requestClass, group].sums.remove(count: before, weight: line.weight)
+        self[requestClass, group].sums.add(count: before, weight: line.weight, sign: -1)
         self[requestClass, group].sums.add(count: after, weight: line.weight)
         self[requestClass, group].count += after - before
         if requestClass == .interactive { counts.interactive += after - before } else { counts.batch += after - before }
@@ -207,18 +202,12 @@ public final class CallOrder<Element> {
     public func move(elementOf owner: AnyObject, to flow: Flow) -> (element: Element, ticket: Ticket)? {
         guard let ticket = owned[ObjectIdentifier(owner)] else { return nil }
         let entry = remove(at: ticket.node)
-        return (entry.element, append(entry.element, in: flow, group: entry.line.group, owner: entry.owner).ticket)
-    }
-
-    /// Removes the element that is served next.
-    /// - Parameter isAllowed: returns whether calls of a class may be served now.
-    public func popFirst(where isAllowed: (RequestClass) -> Bool = { _ in true }) -> Element? {
-        popFirst { requestClass, _ in isAllowed(requestClass) }
+        return (entry.element, append(entry.element, in: flow, group: entry.line.group, for: owner).ticket)
     }
 
     /// Removes the element that is served next.
     /// - Parameter isAllowed: returns whether calls of a class and group may be served now.
-    public func popFirst(where isAllowed: (RequestClass, _ group: Int) -> Bool) -> Element? {
+    public func popFirst(where isAllowed: (RequestClass, _ group: Int) -> Bool = { _, _ in true }) -> Element? {
         let interactive = firstGroup(of: .interactive, where: isAllowed)
         guard let batch = firstGroup(of: .batch, where: isAllowed) else {
             return interactive.flatMap { pop(from: .interactive, $0) }

@@ -11,23 +11,13 @@ struct LineSums {
     private static let lowestExponent = -7
     private var sums = [Sum](repeating: Sum(), count: 40)
 
-    private func index(count: Int, weight: Double) -> Int {
-        min(max((Double(count) / weight).exponent - Self.lowestExponent, 0), sums.count - 1)
-    }
-
-    /// Adds a line with this number of elements.
-    mutating func add(count: Int, weight: Double) {
+    /// Adds a line with this number of elements. With the sign -1, removes it.
+    mutating func add(count: Int, weight: Double, sign: Int = 1) {
         guard count > 0 else { return }
-        let index = index(count: count, weight: weight)
-        sums[index].count += count
-        sums[index].weight += weight
-    }
-
-    mutating func remove(count: Int, weight: Double) {
-        guard count > 0 else { return }
-        let index = index(count: count, weight: weight)
-        sums[index].count -= count
-        sums[index].weight -= weight
+        let exponent = (Double(count) / weight).exponent - Self.lowestExponent
+        let index = min(max(exponent, 0), sums.count - 1)
+        sums[index].count += sign * count
+        sums[index].weight += Double(sign) * weight
     }
 
     /// Returns how many elements the lines serve in this number of rounds. If lines become empty within these rounds, the

@@ -32,14 +32,17 @@ public struct RateDemand {
         total.count(statistics.admitted, after: time)
         interactive.count(statistics.admitted - statistics.admittedBatch, after: time)
 
-        let tenants = Tenants(statistics)
-        interactiveTenants.count(tenants.interactive, after: time)
-        batchTenants.count(tenants.batch, after: time)
+        // The statistics count the tenants of both classes together. If both wait, each interactive request counts as a
+        // separate tenant: the interactive queue is short because it is served first, and a batch queue is mostly one
+        // tenant's flood.
+        let (waiting, batch) = (statistics.waiting, statistics.waitingBatch)
+        let tenants = min(waiting - batch, max(0, statistics.waitingTenants - (batch > 0 ? 1 : 0)))
+        interactiveTenants.count(tenants, after: time)
+        batchTenants.count(min(batch, statistics.waitingTenants - tenants), after: time)
 
-        let waiting = statistics.waiting
         return LimitDemand(
             fraction(of: limit, rate: total, waiting: waiting),
-            interactive: fraction(of: limit, rate: interactive, waiting: waiting - statistics.waitingBatch),
+            interactive: fraction(of: limit, rate: interactive, waiting: waiting - batch),
             interactiveTenants: interactiveTenants.recent, batchTenants: batchTenants.recent)
     }
 
@@ -48,22 +51,6 @@ public struct RateDemand {
         let wanted = used * Self.headroom + Double(max(0, waiting)) / Self.horizon
         let fraction = wanted / limit.perSecond
         return fraction < Self.least ? 0 : min(1, fraction)
-    }
-
-    /// The numbers of waiting tenants, by class.
-    private struct Tenants {
-        var (interactive, batch) = (0, 0)
-
-        /// Splits the limiter's count, which covers both classes. If both wait, each interactive request is counted as a
-        /// separate tenant. The interactive queue is short because it is served first, and a batch queue is mostly one
-        /// tenant's flood.
-        init(_ statistics: RateBucket.Statistics) {
-            let waitingInteractive = max(0, statistics.waiting - statistics.waitingBatch)
-            let tenants = max(0, statistics.waitingTenants)
-            let fewestBatch = statistics.waitingBatch > 0 ? 1 : 0
-            interactive = min(waitingInteractive, max(0, tenants - fewestBatch))
-            batch = min(max(0, statistics.waitingBatch), tenants - interactive)
-        }
     }
 }
 

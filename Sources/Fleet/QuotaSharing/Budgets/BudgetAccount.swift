@@ -33,12 +33,12 @@ public final class BudgetAccount {
     }
 
     /// The reason why no call can be made in this period.
-    public enum Refusal: Sendable, Hashable {
-        /// The period's budget is used up. `retryAfter` is the time until the next period.
-        case usedUp(retryAfter: Duration)
-        /// The rest is kept for interactive requests. `retryAfter` is the time until the next period. A call may be
-        /// possible sooner, if members return units or an operator raises the budget.
-        case keptForInteractive(retryAfter: Duration)
+    public struct Refusal: Sendable, Hashable {
+        /// True if the rest of the budget is kept for interactive requests. A call may then be possible before the next period,
+        /// if members return units or an operator raises the budget. False if the budget is used up.
+        public let isKeptForInteractive: Bool
+        /// The time until the next period.
+        public let retryAfter: Duration
     }
 
     public let budget: Budget
@@ -68,8 +68,6 @@ public final class BudgetAccount {
         self.log = log
         reservation = BudgetReservation(at: now)
     }
-
-    private var reserve: BudgetReserve { budget.reserve }
 
     // MARK: - Calls
 
@@ -119,15 +117,15 @@ public final class BudgetAccount {
 
     /// The units of the current period's budget that are kept for interactive requests, by this member's settings.
     var kept: Int {
-        guard !reserve.isNone else { return 0 }
+        guard !budget.reserve.isNone else { return 0 }
         let ordered = reservation.period.flatMap { log.records.state.periods[name]?[$0.label]?.ordered }
-        return reserve.units(of: ordered ?? budget.limit)
+        return budget.reserve.units(of: ordered ?? budget.limit)
     }
 
     /// True if all remaining units of the period are kept for interactive requests. That includes unreserved units and
     /// those that this member has reserved. Other members may use what they have reserved.
     var isKeptForInteractive: Bool {
-        guard !reserve.isNone, log.records.isReady, let period = reservation.period else { return false }
+        guard !budget.reserve.isNone, log.records.isReady, let period = reservation.period else { return false }
         let kept = kept
         return kept > 0 && left(on: period).saturatingAdding(reservation.held) <= kept
     }
@@ -137,11 +135,9 @@ public final class BudgetAccount {
     /// Returns the reason why a call of the class can get no permit in this period; `nil` if it may wait for one.
     /// - Parameter units: those of the call.
     public func refusal(_ units: Int = 1, of requestClass: RequestClass, at now: Instant) -> Refusal? {
-        if noteUsedUp(at: now) || isUsedUp(for: units, at: now) {
-            return .usedUp(retryAfter: timeToNextPeriod(at: now))
-        }
-        guard requestClass == .batch, isKeptForInteractive else { return nil }
-        return .keptForInteractive(retryAfter: timeToNextPeriod(at: now))
+        let isUsedUp = noteUsedUp(at: now) || isUsedUp(for: units, at: now)
+        guard isUsedUp || requestClass == .batch && isKeptForInteractive else { return nil }
+        return Refusal(isKeptForInteractive: !isUsedUp, retryAfter: timeToNextPeriod(at: now))
     }
 
     /// Returns the time until which no call is possible; `nil` if calls are possible.

@@ -33,10 +33,5 @@ public enum FleetShare: Sendable, Hashable {
     public var initial: Double { value(assigned: 0, of: 0) }
 
     /// True if all members of the fleet share one limit, so that more workers do not raise it.
-    public var isShared: Bool {
-        switch self {
-        case .byDemand, .byPartitions: true
-        case .perProcess: false
-        }
-    }
+    public var isShared: Bool { self == .byDemand || self == .byPartitions }
 }

@@ -74,8 +74,8 @@ public final class LeaseMember {
     /// Returns the share of a limit that may be used now, and its expected development.
     public func loopShare(of limit: String, at now: Instant) -> LoopShare {
         guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.tickDeadline, prospect: 0) }
-        return LoopShare(
-            share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospect(of: index))
+        let end = min(own.tickDeadline, limits[index].table.ends(after: now) ?? own.tickDeadline)
+        return LoopShare(share: share(of: index, at: now), end: end, prospect: prospect(of: index))
     }
 
     /// Returns the share of a limit that may be used now, 0 to 1.
@@ -84,26 +84,17 @@ public final class LeaseMember {
         return min(1, max(0, usable - limits[index].table.leasedOut(at: now)) + leasedIn)
     }
 
-    /// Returns `LoopShare.end`.
-    private func shareEnd(of index: Int, after now: Instant) -> Instant {
-        min(own.tickDeadline, limits[index].table.ends(after: now) ?? own.tickDeadline)
-    }
-
     /// Returns `LoopShare.prospect`.
     private func prospect(of index: Int) -> Double {
         if let known = limits[index].prospect { return known }
-        let prospect = computeProspect(of: index)
-        limits[index].prospect = prospect
-        return prospect
-    }
-
-    private func computeProspect(of index: Int) -> Double {
         let others = peers.values.compactMap { peer in
             peer.states[index].map { LeasePlan.Member(peer.message, $0) }
         }
         let wish = LimitDemand(1, interactiveTenants: limits[index].demand.interactiveTenants)
         let mine = LeasePlan.Member(name: name, own: own.settled, demand: wish)
-        return LeasePlan.divide(among: others + [mine], batchFloor: batchFloor).last?.interactive ?? 0
+        let prospect = LeasePlan.divide(among: others + [mine], batchFloor: batchFloor).last?.interactive ?? 0
+        limits[index].prospect = prospect
+        return prospect
     }
 
     /// The time until the next tick.

@@ -98,7 +98,6 @@ final class WaitingRoom {
 
         request.wait.place = WaitingPlace(
             queue: queue, ticket: ticket, end: end, timer: timer, bytes: bytes, former: former)
-        request.wait.isWaiting = true
         ofPartition[ObjectIdentifier(request.partition), default: OfPartition()].requests[request.slot] = request
         ofPartition[ObjectIdentifier(request.partition)]?.bytes += bytes
         noteChange()
@@ -155,7 +154,7 @@ final class WaitingRoom {
         for _ in queues.indices {
             let queue = queues.removeFirst()
             queues.append(queue)
-            let request = queue.requests.popFirst { requestClass in
+            let request = queue.requests.popFirst { requestClass, _ in
                 queue.lines.isEmpty
                     ? gate.hasRoomForOutcome(of: requestClass)
                     : gate.hasPlace(for: requestClass, behind: others)
@@ -227,7 +226,6 @@ final class WaitingRoom {
             if let timer = place.timer { loop.cancel(timer) }
         }
         if ofPartition[id]?.requests.isEmpty == true { ofPartition[id] = nil }
-        request.wait.isWaiting = false
         return request
     }
 

@@ -52,7 +52,6 @@ final class RequestInProgress {
         /// `nil` if the request did not wait. Kept until the request has ended, because its queue is charged for its
         /// calls.
         var place: WaitingPlace<RequestInProgress>?
-        var isWaiting = false
         /// The candidate providers, chosen when the request came; empty if it does not wait.
         var candidates: [any PlaceService] = []
         /// The error with which the request ends without a provider call; `nil` if it is to be run.

@@ -135,7 +135,7 @@ final class AdaptiveTraffic {
 
     /// Waits for the grant of a call, and begins it.
     func grant(before deadline: Deadline) async throws(CallFailure) -> Grant {
-        var grant = try await calls.queue.grant(for: nil, within: CallTimes(deadline: deadline, lastCall: nil))
+        var grant = try await calls.queue.grant(for: nil, before: deadline)
         _ = grant.begin()
         return grant
     }

@@ -35,7 +35,7 @@ final class QueuedCalls {
         let patience = time.now.duration(to: latest)
         return try await queue.grant(
             for: owner ?? RequestContext(since: time.now, flow: flow),
-            within: CallTimes(deadline: Deadline(time.now + patience * 100), lastCall: latest))
+            before: Deadline(time.now + patience * 100), lastCall: latest)
     }
 
     /// Makes a call that takes no time.
@@ -61,10 +61,10 @@ final class QueuedCalls {
 extension ProviderQueue {
     /// Waits in a task for the grant of a call.
     func grant(
-        in group: Int = 0, for owner: RequestContext?, within times: CallTimes
+        in group: Int = 0, for owner: RequestContext?, before deadline: Deadline, lastCall: Instant? = nil
     ) async throws(CallFailure) -> Grant {
         let requestClass = (owner?.flow ?? .standard).requestClass
-        let grant = try grantAtOnce(requestClass, in: group, before: times.deadline, at: timekeeper.now)
+        let grant = try grantAtOnce(requestClass, in: group, before: deadline, at: timekeeper.now)
         if let grant { return grant }
 
         // Safe, because tasks are cancelled on the thread of the queue's actor, too.
@@ -76,7 +76,9 @@ extension ProviderQueue {
                 unsafe end = { task.resume() }
                 do throws(CallFailure) {
                     if Task.isCancelled { throw CallFailure(error: .timedOut, cause: .noTime) }
-                    unsafe call = try enter(in: group, for: owner, within: times) { _ in unsafe end.take()?() }
+                    unsafe call = try enter(in: group, for: owner, before: deadline, lastCall: lastCall) { _ in
+                        unsafe end.take()?()
+                    }
                 } catch {
                     refusal = error
                     unsafe end.take()?()
