@@ -30,17 +30,23 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper, Monoto
     private nonisolated(unsafe) var actionsRun = 0
     /// The delay of every timer, as on a busy event loop.
     private let lateness: Duration
+    /// The time that passes with each reading of the clock. With a real clock, two readings are never equal.
+    private let timePerReading: Duration
     /// The time at the beginning.
     public let start: Instant
 
-    public init(timersLateBy lateness: Duration = .zero) {
+    public init(timersLateBy lateness: Duration = .zero, timePerReading: Duration = .zero) {
         self.lateness = lateness
+        self.timePerReading = timePerReading
         start = .now
         unsafe current = start
     }
 
     /// The current time.
-    public var now: Instant { unsafe current }
+    public var now: Instant {
+        unsafe current += timePerReading
+        return unsafe current
+    }
     /// The time since the beginning.
     public var elapsed: Duration { start.duration(to: now) }
     /// The number of timers that have not run and were not cancelled.

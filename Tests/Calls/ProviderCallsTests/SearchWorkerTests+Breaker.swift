@@ -169,4 +169,32 @@ extension SearchWorkerTests {
         #expect(code(report) == nil)
         #expect(service.calls == 21)
     }
+
+    @Test func `A parked request is not begun again and again while probes are in flight`() throws {
+        var tests = self
+        tests.time = VirtualTime(timePerReading: .microseconds(1))
+        let service = ScriptedService { [time = tests.time] number in
+            if number <= 20 { return .failure(Self.failed) }
+            await time.sleep(for: .milliseconds(500))
+            return .success(Self.found)
+        }
+        let worker = tests.worker {
+            $0.retry.maxAttempts = 1
+            $0.whenOpen = .hold
+        }
+        for number in 0..<20 {
+            #expect(try code(tests.begin(worker, [service], request("r\(number)")).finish()) != nil)
+        }
+        tests.time.run(for: try #require(worker.statuses.first?.openFor))
+
+        let searches = (0..<10).map { number in
+            tests.begin(worker, [service], request("p\(number)", keyword: "\(number)"), within: .seconds(2))
+        }
+        let timersRun = tests.time.timersRun
+        tests.time.run(for: .milliseconds(400))
+        #expect(service.calls == 23)
+        #expect(worker.statuses.first?.held == 7)
+        #expect(tests.time.timersRun - timersRun < 20)
+        for search in searches { #expect(try code(search.finish()) == nil) }
+    }
 }

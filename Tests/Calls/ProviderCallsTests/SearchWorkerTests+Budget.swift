@@ -106,6 +106,21 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
+    /// The budget allows calls, but none of a batch request.
+    @Test func `A batch request stays parked while the rest of the budget is kept`() throws {
+        var tests = self
+        tests.time = VirtualTime(timePerReading: .microseconds(1))
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = tests.budgeted(5, reserve: .units(5)) { $0.whenOpen = .hold }.worker
+        let context = RequestContext(since: tests.time.now, flow: Flow(.batch, tenant: ""))
+        let held = tests.begin(worker, [service], within: .seconds(2), context: context)
+
+        tests.time.run(for: .seconds(20))
+        #expect(worker.statuses.first?.held == 1)
+        #expect(held.report == nil)
+        #expect(service.calls == 0)
+    }
+
     /// The next day's calls are used only for parked requests that have not expired.
     @Test func `A parked request that has expired by the next day is not called`() throws {
         let service = ScriptedService { _ in .success(Self.found) }

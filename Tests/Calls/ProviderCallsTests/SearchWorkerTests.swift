@@ -13,7 +13,7 @@ struct SearchWorkerTests {
     static let failed = SearchError(.upstreamUnavailable, "broken", httpStatus: 500)
     static let found = ProviderAnswer(places: [Place(id: "a", provider: .hotpepper, name: "A")])
 
-    let time = VirtualTime()
+    var time = VirtualTime()
     let transitions = Transitions()
 
     final class Transitions: Sendable {

@@ -21,7 +21,8 @@ extension ProviderClient {
         let end = search.lastCall.map { min($0, start + length) } ?? start + length
         search.pause = ProviderSearch.Pause(start: start, end: end, failure: failure)
         parked += 1
-        look(after: search)
+        // Not looked at now: a half-open breaker, and a budget whose rest is kept, refuse calls that others may make.
+        park(search, until: end, at: start)
         return true
     }
 
@@ -31,10 +32,14 @@ extension ProviderClient {
         guard let pause = search.pause else { return }
         let now = clock.now
         let group = group(of: search.request, at: search.service) ?? 0
-        guard now < pause.end, now == pause.start || caller.queue.limits.shutUntil(for: group, at: now) != nil else {
+        guard now < pause.end, caller.queue.limits.shutUntil(for: group, at: now) != nil else {
             return endPause(of: search)
         }
-        let next = min(pause.end, now + Self.longestPause)
+        park(search, until: pause.end, at: now)
+    }
+
+    private func park(_ search: ProviderSearch, until end: Instant, at now: Instant) {
+        let next = min(end, now + Self.longestPause)
         search.pause?.timer = timekeeper.schedule(at: next) { [self] in look(after: search) }
     }
 
