@@ -1,4 +1,5 @@
 import ProviderCalls
+import QuotaSharing
 import Resilience
 import TestSupport
 import Testing
@@ -75,6 +76,29 @@ extension SearchWorkerTests {
         time.run(for: .seconds(90))
         #expect(try code(search.finish(within: .zero)) == nil)
         #expect(service.calls == 2)
+    }
+
+    /// Two good probes of three close the breaker, so the third one's end admits the calls that wait.
+    @Test func `No call is made after the last probe requested a pause`() throws {
+        let service = ScriptedService { [time] number in
+            if number <= 4 { return .failure(Self.failed) }
+            await time.sleep(for: .milliseconds(600))
+            return number == 7 ? .failure(Self.unavailable) : .success(Self.found)
+        }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.breaker.minimumCalls = 4
+            $0.breaker.probes = 3
+            $0.rateLimit = RateLimit(perSecond: 2, burst: 1)
+            $0.share = .perProcess(loops: 1)
+        }
+        for number in 0..<4 { try begin(worker, [service], request("r\(number)")).finish() }
+        time.run(for: try #require(worker.statuses.first?.openFor))
+
+        let searches = (0..<4).map { begin(worker, [service], request("p\($0)", keyword: "\($0)")) }
+        let codes = try searches.map { try code($0.finish()) }
+        #expect(codes == [nil, nil, .upstreamUnavailable, .circuitOpen])
+        #expect(service.calls == 7)
     }
 
     @Test func `The next provider is used if the first one requested a pause`() throws {

@@ -177,9 +177,8 @@ final class ProviderLimits {
 
     // MARK: - The end of a call
 
-    /// Lets no call begin for as long as the provider requested. The bucket limits the length of the pause.
-    func pause(for pause: Duration, because reason: CircuitBreaker.Reason, at now: Instant) {
-        bucket.pause(until: now + pause, at: now)
+    /// Shows the pause of the bucket, which limits its length, as the state of the breaker.
+    func notePause(because reason: CircuitBreaker.Reason, at now: Instant) {
         if let end = bucket.pausedUntil(at: now) { breaker.notePause(until: end, because: reason, at: now) }
     }
 }

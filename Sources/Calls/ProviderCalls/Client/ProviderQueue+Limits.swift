@@ -26,8 +26,10 @@ extension ProviderQueue {
         _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
     ) {
         let pause = error?.requestedPause
+        // Before the breaker, which lets waiting calls begin when its last probe closes it.
+        if let pause { limits.bucket.pause(until: now + pause.duration, at: now) }
         grant.breakerPermit.finish(health, at: now)
-        if let pause { limits.pause(for: pause.duration, because: pause.reason, at: now) }
+        if let pause { limits.notePause(because: pause.reason, at: now) }
         grant.permit.finish(error?.load ?? .answered, at: now)
         if pause != nil { review() }
     }

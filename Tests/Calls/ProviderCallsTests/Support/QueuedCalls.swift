@@ -53,7 +53,8 @@ final class QueuedCalls {
     }
 
     func pause(for duration: Duration) {
-        limits.pause(for: duration, because: .providerRateLimit, at: time.now)
+        limits.bucket.pause(until: time.now + duration, at: time.now)
+        limits.notePause(because: .providerRateLimit, at: time.now)
         queue.review()
     }
 }
