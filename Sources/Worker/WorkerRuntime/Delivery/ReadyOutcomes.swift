@@ -111,9 +111,11 @@ final class ReadyOutcomes {
             let leaving =
                 room > 0 ? partition.commits.publishable(others.map(\.request.slot)).compactMap { waiting[$0] } : []
             batch += leaving
+            // If no outcome of a partition may leave, none follows: they wait for their topic, or for an earlier request.
+            let isBeyondRoom = room <= 0 ? !ready.isEmpty : !leaving.isEmpty && ready.count >= room
             // An outcome that needs a separate transaction follows this batch, even if nothing else becomes ready.
             let isOneLeft = !leaving.isEmpty && leaving.count < ready.count
-            if ready.count >= room || isOneLeft { hasMore = true }
+            if isBeyondRoom || isOneLeft { hasMore = true }
         }
         return (batch, hasMore)
     }
