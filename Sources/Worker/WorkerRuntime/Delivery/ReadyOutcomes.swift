@@ -26,8 +26,11 @@ final class ReadyOutcomes {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    func add(_ request: RequestInProgress) {
-        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = Entry(request)
+    @discardableResult
+    func add(_ request: RequestInProgress) -> Entry {
+        let entry = Entry(request)
+        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = entry
+        return entry
     }
 
     func remove(_ entry: Entry) {
@@ -68,9 +71,16 @@ final class ReadyOutcomes {
         entries[ObjectIdentifier(entry.request.partition)]?[entry.request.slot] === entry
     }
 
-    /// True while an outcome waits for a topic that refused one of its records.
+    /// True while an outcome waits for a topic that refused one of its records, and can be published if the topic takes it.
+    ///
+    /// If the commit metadata cannot mark the outcome as done, an earlier request must end first. Unless that has begun, the
+    /// topic must not block intake: each would wait for the other.
     func isRefused(by topic: String) -> Bool {
-        entries.values.contains { $0.values.contains { $0.refusingTopic == topic } }
+        entries.values.contains { waiting in
+            let refused = waiting.values.filter { $0.refusingTopic == topic }
+            guard let first = refused.map(\.request).min(by: { $0.slot < $1.slot }) else { return false }
+            return first.partition.oldestHasBegun || !first.partition.commits.publishable([first.slot]).isEmpty
+        }
     }
 
     /// Chooses the next batch: the ready outcomes of each partition, oldest first, as far as the commit metadata can

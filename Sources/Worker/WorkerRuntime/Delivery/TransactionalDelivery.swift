@@ -239,8 +239,9 @@ final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
         gate.wake()
     }
 
-    /// Removes problems that concern only outcomes of revoked partitions, so that intake can resume: no later
-    /// transaction would clear them. If a topic still refuses records, schedules another pass.
+    /// Removes problems that concern only outcomes of revoked partitions, or only outcomes behind a request that has not
+    /// begun, so that intake can resume: no later transaction would clear them. If a topic still refuses records, schedules
+    /// another pass.
     private func noteNothingCanBePublished() {
         let wasBlocked = !acceptsRequests
         health.noteNothingIsLeft()

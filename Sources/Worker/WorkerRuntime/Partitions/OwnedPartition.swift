@@ -55,6 +55,12 @@ final class OwnedPartition {
 
     var isIdle: Bool { requests.isEmpty }
 
+    /// False while the oldest unfinished request waits in the waiting room.
+    var oldestHasBegun: Bool {
+        guard let oldest = commits.tracker.oldestSlot else { return true }
+        return requests.contains { $0.slot == oldest }
+    }
+
     /// The offsets of the requests taken and not finished.
     var inProgress: [Int64] { requests.map(\.offset) }
 

@@ -24,4 +24,28 @@ struct ReadyOutcomesTests {
             #expect(!next.hasMore)
         }
     }
+
+    /// If the topic blocked intake, the first request could not begin. If the metadata cannot mark later ones as done, no outcome
+    /// could leave before it ends, so the topic would not be tried again.
+    @Test(arguments: [(metadata: 0, isRefused: false), (metadata: 100, isRefused: true)])
+    func `A topic does not block a request that outcomes wait for`(metadata: Int, isRefused: Bool) async throws {
+        try await TableFixture.run(doneSetBytes: metadata) { fixture in
+            let requests = try fixture.takeAll(0..<3)
+            // The first one has not begun.
+            requests[0].partition.remove(requests[0])
+            let ready = ReadyOutcomes()
+            for request in requests.dropFirst() {
+                ready.add(request).refusingTopic = "results"
+                request.partition.commits.tracker.markReady(request.slot)
+            }
+            let batch = ready.nextBatch(
+                of: fixture.table.all, inOrder: false, isRefusing: { _ in false }, mayRetry: { _ in false })
+            #expect(batch.entries.count == (isRefused ? 2 : 0))
+            #expect(ready.isRefused(by: "results") == isRefused)
+            #expect(!ready.isRefused(by: "errors"))
+
+            requests[0].partition.add(requests[0])
+            #expect(ready.isRefused(by: "results"))
+        }
+    }
 }
