@@ -113,13 +113,21 @@ struct WorkerHarness: Sendable {
     }
 
     /// Runs another command of `locsearch` with the settings of the worker.
+    /// - Parameter refusal: runs it again, for a minute, if it refuses with these words. On a busy machine the worker may not
+    ///   answer a command in time.
     /// - Returns: its output and its errors.
-    func command(_ arguments: [String], _ settings: [String: String] = [:], code: Int32 = 0) async throws -> String {
-        let program = try RunningProgram(arguments, environment: environment.merging(settings) { $1 })
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
-        #expect(program.code == code, "\(program.output)\(program.error)")
-        return program.output + program.error
+    func command(
+        _ arguments: [String], _ settings: [String: String] = [:], code: Int32 = 0, againIf refusal: String? = nil
+    ) async throws -> String {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let program = try RunningProgram(arguments, environment: environment.merging(settings) { $1 })
+            defer { program.end() }
+            try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
+            if let refusal, program.error.contains(refusal), ContinuousClock.now < end { continue }
+            #expect(program.code == code, "\(program.output)\(program.error)")
+            return program.output + program.error
+        }
     }
 
     /// - Parameter key: the same for all; `nil`: a separate key for each.
