@@ -109,7 +109,7 @@ console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in do
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build $(RELEASE_FLAGS) --product locsearch $(SWIFT_FLAGS)
 
-# One build of all works on one module beside another where a build of each would wait for its last module.
+# Each build ends with one module that occupies one core. In one build of all three, other modules use the second core.
 build-all: setup ## Builds the program, the simulation and the benchmarks as they are deployed
 	swift build $(RELEASE_FLAGS) $(SWIFT_FLAGS)
 

@@ -98,7 +98,7 @@ extension Judge {
         guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
             let begin = newer.outcomes.first
         else { return }
-        // An expired search takes no part in its session. Its outcome may have to wait for its turn, or for room.
+        // An expired search takes no part in its session. Its outcome may have to wait for earlier outcomes, or for room.
         guard begin.code != "expired" else { return }
         if end.code == "expired", hasExpired(older.request, at: begin.receivedAt) { return }
 

@@ -21,7 +21,8 @@ extension ProviderClient {
         let end = search.lastCall.map { min($0, start + length) } ?? start + length
         search.pause = ProviderSearch.Pause(start: start, end: end, failure: failure)
         parked += 1
-        // Not looked at now: a half-open breaker, and a budget whose rest is kept, refuse calls that others may make.
+        // Its reason is not checked now. A half-open breaker, and a budget kept for interactive requests, refuse some calls
+        // only, so the check would begin the search again at once.
         park(search, until: end, at: start)
         return true
     }
